@@ -61,7 +61,7 @@ def test_boards(tmp_path: Path, capsys: Captured) -> None:
     names = tuple(f"x[{place}]" for place in range(1, 10))
     held = bw.Executions(boards, boards, names)
     held.save(tmp_path / "boards.npz")
-    told = said(capsys, "infer", tmp_path / "boards.npz", "--grid", "3x3")
+    told = said(capsys, "infer", tmp_path / "boards.npz", "--blocks", "grid:3x3")
     found = bw.infer(held, grid=(3, 3))
     assert found.to_dict() | {"file": None} == told
     found.save(tmp_path / "rule.bw")

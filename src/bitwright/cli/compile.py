@@ -11,8 +11,6 @@ from bitwright.cli import options as opt
 
 @opt.verb("compile")
 @click.argument("file", type=opt.FILE)
-@click.option("--bits", type=int, help="For .py: bits of a word; 8 if it is not given.")
-@click.option("--output", "-o", type=opt.FILE, help="Write to this file instead of stdout.")
 def command(file: Path, bits: int | None, output: Path | None) -> None:
     """Compile or assemble a program for a machine.
 

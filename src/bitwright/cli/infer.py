@@ -13,37 +13,11 @@ from bitwright.cli.reporting import print_json
 from bitwright.cli.targets import Target, lets_for
 from bitwright.verbs.open import SIZED
 
+_GRID = "grid:"  # before the size of boards
+
 
 @opt.verb("infer")
 @click.argument("traces", nargs=-1, required=True, metavar="TRACES...", type=opt.FILE)
-@click.option(
-    "--blocks",
-    "target",
-    metavar="LAYOUT|NAME|TEXT|find",
-    help="A rule file or NAME whose blocks are meant, or blocks as text such as 'p[1] q[1]; c[1]'.  [default: find]",
-)
-@opt.bits
-@opt.lets
-@click.option("--output", "-o", type=opt.FILE, help="The .bw file to write.")
-@click.option(
-    "--undetermined",
-    type=click.Choice(["off", "on", "refuse"]),
-    default="off",
-    show_default=True,
-    help="Writes that are not determined: left out and listed, written, or the answer no.",
-)
-@click.option("--against", metavar="FILE|NAME", help="Compare with this program.")
-@click.option("--grid", metavar="HxW", help="The states are boards of a cellular automaton on a torus, row by row.")
-@click.option(
-    "--line",
-    "lines",
-    multiple=True,
-    metavar="TEXT",
-    help="For several sizes: add this line, such as 'output sum = c[l] p' or 'ensure sum == p + q'; may be repeated.",
-)
-@opt.seconds
-@opt.json
-@opt.quiet
 def command(
     traces: tuple[Path, ...],
     target: str | None,
@@ -51,22 +25,24 @@ def command(
     let: tuple[str, ...],
     output: Path | None,
     against: str | None,
-    grid: str | None,
     as_json: bool,
     **how: Any,
 ) -> int:
     """Recover templates from executions: which writes they confirm, exclude, or leave open.
 
     \b
-    bitwright export addition --from states --states 200 -o states.npz
+    bitwright export addition --from states:200 -o states.npz
     bitwright infer states.npz --blocks examples/addition.bw -o found.bw
     bitwright infer states.npz
-    bitwright infer boards.npz --grid 16x16 -o life.bw
+    bitwright infer boards.npz --blocks grid:16x16 -o life.bw
     bitwright infer a.npz b.npz c.npz --line "output sum = c[l] p" -o found.bw
     bitwright infer l=5:a.npz l=6:b.npz l=7:c.npz -o found.bw
     """
     from bitwright.verbs.infer import check_output, infer
 
+    grid: Any = None  # text is read there
+    if target is not None and target.startswith(_GRID):
+        grid, target = target.removeprefix(_GRID), None
     lets = lets_for(target, let)
     if output is not None:
         check_output(output, ".bw")
@@ -74,7 +50,7 @@ def command(
     found: Any = infer(
         traces,
         Target(target, bits).algorithm() if target in SIZED else target,
-        grid=grid,  # type: ignore[arg-type]  # text is read there
+        grid=grid,
         against=None if against is None else Target(against, bits if against in SIZED else None, lets=lets).algorithm(),
         lets=lets,
         progress=tell,
