@@ -40,6 +40,7 @@ output c
 steps 2
 """
 NONE = "bits a b\nblock a\nblock b\nwhen a=1 write nothing\nwhen b=1 write nothing\ninput a b\noutput a\nsteps 2\n"
+FLOAT = ["--weight-bits", "float"]
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +58,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("shown")
     (place / "own.bw").write_text(OWN)
     for name, target in (
-        ("float", ["addition", "--bits", "2", "--width", "256", "--seed", "7", "--padding", "3", "--weight-bits", "float"]),
+        ("float", ["addition", "--bits", "2", "--width", "256", "--seed", "7", "--padding", "3", *FLOAT]),
         ("whole", ["addition", "--bits", "2", "--width", "256", "--weight-bits", "6", "--networks", "2"]),
         ("own", [str(place / "own.bw"), "--width", "64"]),
     ):
