@@ -8,25 +8,23 @@ is about a program of one size.
 
 What you trust when this says HOLDS:
 
-1. Python, and the files of this folder that are named in the steps below. None is part of bitwright, and none reads
-   anything but the files given here.
+1. Python, and the files of this folder, none of which uses any code of bitwright.
 2. The two theorems on paper in docs/explanation/cells.md: a network that is right in every local state of every kind of
    cell takes every step of every program made of such cells; and a rule text has no kind of cell that it does not have
    at some size up to its cut-off.
-3. That the program at larger sizes goes on as at the sizes expanded here. RULES.bw says so in its indices; read it.
+3. That the program at larger sizes continues as at the sizes expanded here: read the indices in RULES.bw.
 4. That the `ensure` lines printed at the end say what you mean.
 
-Nothing in the certificate is trusted: it says where to look, never what is true. Steps:
+Nothing in the certificate is trusted. Steps:
 
-1. Hashes. The network and the rule text are those that the certificate names. This comes first; nothing else is
-   looked at in a file that is another one.
-2. Function. The rules compute what the `ensure` lines say (check_function.py, or check_loop.py for a loop).
-3. Sizes. All cells of the rule text, at every size, are of the kinds named (check_kinds.py).
+1. Hashes. The network and the rule text are those that the certificate names; if not, nothing else is read.
+2. Function. The rules compute what the `ensure` lines say (check_function.py; check_loop.py; or at single sizes all
+   inputs, at most 2^16).
+3. Sizes. All cells of the rule text, at every size, are of the network's kinds (check_kinds.py).
 4. Network. It is right in every state of its domain, computed in Python's integers (check_network.py).
 5. Together: the statement that follows from these steps, and no other.
 
-Exit 0: every claim of the certificate holds. 1: one does not hold, or none of these files can check it. 2: a file
-cannot be read.
+Exit 0: every claim holds. 1: one does not, or these files cannot check it. 2: a file cannot be read.
 """
 
 import ast
@@ -37,17 +35,16 @@ import tempfile
 from hashlib import sha256
 from pathlib import Path
 
+from chains import Rules
 from check_kinds import sizes_of as names_of_sizes
 from check_network import Network, need, read_json
 from expressions import parsed, sizes_of
 from kinds.canonical import canonical, with_values
+from kinds.expand import Expanded
 from kinds.rule_text import Text
 
 HERE = Path(__file__).resolve().parent
-FUNCTIONS = {
-    "bitwright function 1": "check_function.py",
-    "bitwright function by rounds 1": "check_loop.py",
-}
+FUNCTIONS = {"bitwright function 1": "check_function.py", "bitwright function by rounds 1": "check_loop.py"}
 
 
 def run(script, *arguments):
@@ -78,10 +75,10 @@ class Program:
 
 def same(one, other):
     """Whether two lines are the same formula, whatever their spaces and parentheses."""
-    first, second = (parsed(re.sub(r"(?<!\w)mod(?!\w)", "%", line)) for line in (one, other))
-    shapes = [[ast.dump(part) if isinstance(part, ast.AST) else part for part in (tree, *(tree.loop or ()))]
-              for tree in (first, second)]  # fmt: skip
-    return shapes[0] == shapes[1]
+    trees = [parsed(re.sub(r"(?<!\w)mod(?!\w)", "%", line)) for line in (one, other)]
+    parts = ([tree, *(tree.loop or ())] for tree in trees)
+    first, second = ([part if isinstance(part, str) else ast.dump(part) for part in one] for one in parts)
+    return first == second
 
 
 def check_function(certificate, program, path):
@@ -91,11 +88,12 @@ def check_function(certificate, program, path):
     if claim["verdict"] != "proved":
         print(f"2. function: {claim['verdict']}; nothing is claimed of what the rules compute")
         return None
-    need(isinstance(proof, dict) and proof.get("format") in FUNCTIONS,
-         f"function: nothing here checks a proof by {str(claim['method'])[:100]}", 1)  # fmt: skip
-    script, written = FUNCTIONS[proof["format"]], program.text.others["ensure"]
+    written = program.text.others["ensure"]
     print("2. function: the rules compute what these lines say,", *written, sep="\n     ")
-    if script == "check_loop.py":
+    if proof is None:
+        return run_all_inputs(claim["sizes"], program)
+    need(proof.get("format") in FUNCTIONS, f"function: nothing here checks {str(proof.get('format'))[:100]}", 1)
+    if proof["format"] == "bitwright function by rounds 1":
         ((name, first),) = sizes_of(certificate, proof["sizes"])[0].items()
         lines = {size: [with_values(line, {}) for line in written] for size in range(first, first + 8)}
     else:
@@ -104,21 +102,42 @@ def check_function(certificate, program, path):
              "the certificate is about other ensure lines", 1)  # fmt: skip
         ranges, fixed = sizes_of(certificate, about["sizes"])
         ((name, first),) = ranges.items()
-        last = max(first, -(-(8 - chain["extra"]) // chain["unit"]))
-        lines = {size: [with_numbers(line, about["numbers"], size) for line in about["ensures"]]
-                 for size in range(first, last + 1)}  # fmt: skip
+        lines, last = {}, max(first, -(-(8 - chain["extra"]) // chain["unit"]))
+        for size in range(first, last + 1):
+            numbers = {name: a * size + b for name, (a, b) in about["numbers"].items()}
+            lines[size] = [with_values(line, numbers) for line in about["ensures"]]
         program.given = {**program.given, **{key: value for key, value in fixed.items() if key in program.text.lets}}
-    files = [program.at({name: size}, shown) for size, shown in lines.items()]
-    run(script, path, *files)
+    run(FUNCTIONS[proof["format"]], path, *(program.at({name: size}, shown) for size, shown in lines.items()))
     return name, first
 
 
-def with_numbers(line, numbers, size):
-    return with_values(line, {name: a * size + b for name, (a, b) in numbers.items()})
+def run_all_inputs(claimed, program):
+    """At single sizes every input is run, by the definition of a step."""
+    runs = 0
+    for sizes in single_sizes(claimed, program):
+        numbers = Expanded(program.text, {**program.given, **sizes}).lets
+        text = program.at(sizes, [with_values(line, numbers) for line in program.text.others["ensure"]]).read_text()
+        rules = Rules(text, [(next(iter(program.text.arrays)), 1, 0, 1)])
+        inputs = sum(len(bits) for bits, _ in rules.words["input"].values())
+        need(inputs <= 16, f"function: there are 2^{inputs} inputs, too many to run them all here", 1)
+        rules.run_all([parsed(" ".join(line)) for line in rules.of["ensure"]])
+        runs += 1 << inputs
+    print(f"   all {runs:,} inputs were run")
+    return ()
+
+
+def single_sizes(claimed, program):
+    """The sizes of a claim that names them: `4`, `l=4`, `1..8`; or the program as it is."""
+    if claimed == "this program":
+        return [{}]
+    names = names_of_sizes(program.text, program.data.decode())
+    found = re.fullmatch(r"(?:(\w+)=)?(\d+)(?:\.\.(\d+))?", claimed)
+    need(found and len(names) == 1 and found[1] in (None, *names), f"sizes of a form that is not read: {claimed}")
+    return [{names[0]: size} for size in range(int(found[2]), int(found[3] or found[2]) + 1)]
 
 
 def check_sizes(certificate, program, path):
-    """Files with the programs whose kinds of cells are those of the network; None where it is not about cells."""
+    """The programs whose kinds of cells are those of the network."""
     if certificate["domain"] != "cells":
         print("3. sizes: the certificate is about this program alone, at one size")
         return [program.at({})]
@@ -128,11 +147,8 @@ def check_sizes(certificate, program, path):
         print("3. sizes: which kinds of cells the rule text has, at every size")
         run("check_kinds.py", program.source, path)
         return [program.at(kind["sizes"]) for kind in {str(k["sizes"]): k for k in proof["kinds"]}.values()]
-    print(f"3. sizes: {claim['sizes']}, each expanded")
-    (name, *others) = names_of_sizes(program.text, program.data.decode())
-    found = re.fullmatch(rf"(?:{name}=)?(\d+)(?:\.\.(\d+))?", claim["sizes"])
-    need(found and not others, f"sizes of a form that is not read here: {claim['sizes']}")
-    return [program.at({name: size}) for size in range(int(found[1]), int(found[2] or found[1]) + 1)]
+    print(f"3. sizes: {claim['sizes']}, expanded for step 4")
+    return [program.at(sizes) for sizes in single_sizes(claim["sizes"], program)]
 
 
 def main(path, network_file, rules=None, *given):
@@ -157,7 +173,7 @@ def main(path, network_file, rules=None, *given):
         files = check_sizes(certificate, program, path)
         print(f"4. network: it is right in every state of its domain, {certificate['domain']}")
         run("check_network.py", network_file, *files, path)
-    what = "computes what the lines of step 2 say" if about else "takes every step of the rules"
+    what = "computes what the lines of step 2 say" if about is not None else "takes every step of the rules"
     print(f"HOLDS: the network {what}, {where(certificate, program, about)}")
 
 
@@ -166,10 +182,10 @@ def where(certificate, program, about):
     function = certificate["links"]["function"]["claim"]["sizes"]
     if "sizes" in certificate["links"]:
         kinds = certificate["links"]["sizes"]["claim"]["sizes"]
-        both = f"for all sizes that are in both {function} and {kinds}"
-        return f"for {kinds}" if about is None or kinds == function else both
-    if about is None:
-        return "at the size given"
+        both = "" if about is None or kinds == function else f"{function} and "
+        return "in this program" if kinds == "this program" else f"for all sizes in {both}{kinds}"
+    if not about:
+        return "in this program"
     name, first = about
     size = program.given.get(name, program.text.lets[name])
     need(type(size) is int and size >= first, f"the function is claimed for {function}, not for {name}={size}", 1)

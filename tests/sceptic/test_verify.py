@@ -13,6 +13,16 @@ from cases import for_each
 import bitwright as bw
 
 ROOT = Path(__file__).parents[2]
+FIXED = """bits x[2] y[2]
+block x[i] for i in 1..2
+block y[i] for i in 1..2
+when x[1]=1 write y[2]
+when x[2]=1 write y[1]
+input x
+output y
+steps 1
+ensure y == 2 * x[1] + x[2]
+"""
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +36,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     bw.train(bw.open(text, l=2), tile="all").save(folder / "one.safetensors")
     bw.certify(bw.open(text, l=2), folder / "one.safetensors").save(folder / "one.json")
     (folder / "rules.bw").write_bytes(text.read_bytes())
+    (folder / "fixed.bw").write_text(FIXED)
+    bw.train(bw.open(folder / "fixed.bw")).save(folder / "fixed.safetensors")
+    bw.certify(folder / "fixed.bw", folder / "fixed.safetensors").save(folder / "fixed.json")
     return folder
 
 
@@ -41,6 +54,7 @@ def verified(folder: Path, *names: str) -> tuple[int, list[str]]:
         (("every.json", "every.safetensors", "rules.bw"), ["l>=1"]),
         (("few.json", "every.safetensors", "rules.bw"), ["l>=1", "2..3"]),
         (("one.json", "one.safetensors", "rules.bw", "l=2"), ["l=2"]),
+        (("fixed.json", "fixed.safetensors", "fixed.bw"), ["this program"]),
     ],
 )
 def test_what_is_certified_holds(folder: Path, names: tuple[str, ...], words: list[str]) -> None:
@@ -49,7 +63,7 @@ def test_what_is_certified_holds(folder: Path, names: tuple[str, ...], words: li
     assert [line[:2] for line in lines if line[0].isdigit()] == ["1.", "2.", "3.", "4."]
     assert lines[-1].startswith("HOLDS: ")
     assert all(word in lines[-1] for word in words)
-    assert any(line.strip() == "sum == p + q" for line in lines)
+    assert any(line.strip() in ("sum == p + q", "y == 2 * x[1] + x[2]") for line in lines)
 
 
 def test_hashes_come_first(folder: Path) -> None:
@@ -63,6 +77,13 @@ def test_hashes_come_first(folder: Path) -> None:
     data[-1] ^= 1
     (folder / "flipped.safetensors").write_bytes(bytes(data))
     assert verified(folder, "every.json", "flipped.safetensors", "rules.bw")[0] == 2
+
+
+def test_single_sizes_are_run_on_all_inputs(folder: Path) -> None:
+    """That certificate has no proof of the function to check, and no hash of the text."""
+    (folder / "wrong.bw").write_text(FIXED.replace("+ x[2]", "+ x[1]"))
+    code, lines = verified(folder, "fixed.json", "fixed.safetensors", "wrong.bw")
+    assert (code, lines[-1].partition(":")[0]) == (1, "DOES NOT HOLD")
 
 
 CLAIM, PROOF = ("links", "function", "claim"), ("links", "function", "proof")
