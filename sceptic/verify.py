@@ -137,7 +137,7 @@ def single_sizes(claimed, program):
 
 
 def check_sizes(certificate, program, path):
-    """The programs whose kinds of cells are those of the network."""
+    """The programs that have the network's kinds of cells."""
     if certificate["domain"] != "cells":
         print("3. sizes: the certificate is about this program alone, at one size")
         return [program.at({})]
@@ -156,8 +156,8 @@ def main(path, network_file, rules=None, *given):
     if certificate.get("format") == "bitwright decoder certificate 1":
         need(rules is None, "a certificate of a decoder holds its task; give no rules")
         sys.exit(subprocess.run([sys.executable, HERE / "check_decoder.py", network_file, path]).returncode)
-    need(certificate.get("format") == "bitwright network certificate 1", "not a certificate of a network or decoder")
-    need(rules is not None, "give the rule text, too")
+    known = certificate.get("format") == "bitwright network certificate 1" and rules is not None
+    need(known, "this is not the certificate of a network with its rule text, or of a decoder")
     network = Network(Path(network_file).read_bytes())
     named = certificate["network_sha256"], certificate["tensors"]
     need((network.about["sha256"], network.sha256) == named, "the certificate is about another network", 1)
@@ -194,8 +194,7 @@ def where(certificate, program, about):
 
 if __name__ == "__main__":
     if len(sys.argv) < 3:
-        print(__doc__.split("\n\n")[1])
-        sys.exit(2)
+        sys.exit(print(__doc__.split("\n\n")[1]) or 2)
     try:
         main(*sys.argv[1:])
     except Exception as error:

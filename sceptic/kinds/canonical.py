@@ -1,7 +1,7 @@
 """A rule text at one size as `bitwright show --text` prints it. Standard library alone.
 
-Other checkers read this form. A mistake here cannot make a false certificate pass unnoticed for the rules themselves:
-the sha256 of the bits, blocks and templates has to be the one in the certificate.
+The other checkers read this form. In a proof for every length, the sha256 of bits, blocks and templates at one size has
+to be the one in the certificate.
 """
 
 import re
