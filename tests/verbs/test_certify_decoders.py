@@ -175,6 +175,6 @@ def test_ctrl_c_leaves_a_line_that_says_how_to_continue(tmp_path: Path) -> None:
     (tmp_path / "copy.task").write_text(TEXT)
     listener = Interrupter(2)
     with pytest.raises(KeyboardInterrupt):
-        train_file(tmp_path / "copy.task", tmp_path / "net", seeds=range(2), until="trained", tell=listener)
+        train_file(tmp_path / "copy.task", tmp_path / "net", seeds=range(2), tell=listener)
     assert str(tmp_path / "net") in listener.notes[-1]
     assert not (tmp_path / "net").exists()

@@ -173,16 +173,12 @@ def _named(task: Path, network: Path | None) -> Path:
     return network
 
 
-def train_file(task: Path, output: Path, *, seeds: range, until: str, tell: Teller) -> TrainedDecoder:
-    """Trains a decoder for the task in a file, and writes the first that is proved, or else the one closest to it.
-
-    Args:
-        until: "proved" to train those that are not proved in further rounds, or "trained".
-    """
-    recipe = TrainingRecipe() if until == "proved" else TrainingRecipe(rounds=0)
+def train_file(task: Path, output: Path, *, seeds: range, tell: Teller) -> TrainedDecoder:
+    """Trains decoders for the task in a file until one is proved, and writes that one, or the closest to it."""
     try:
         with tell.working("steps of training") as step:
-            trained = train_until_proved(load_task(task), recipe, seeds=list(seeds), enough=1, progress=step)
+            columns, recipe = load_task(task), TrainingRecipe()
+            trained = train_until_proved(columns, recipe, seeds=list(seeds), enough=1, progress=step)
     except KeyboardInterrupt:
         tell.note(f"nothing is written to {output}; the same command trains the same decoders from the beginning")
         raise
