@@ -30,14 +30,7 @@ from bitwright.common.scanner import END, MAX_LINE, Token, WrongError
 from bitwright.rules.ensure_text import ENSURE_SCANNER
 from bitwright.rules.ensures import EnsureLine
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
-from bitwright.transformers.specification import (
-    InputWord,
-    Span,
-    SpecificationReader,
-    compile_lines,
-    constant,
-    undefined,
-)
+from bitwright.transformers.specification import InputWord, Span, SpecificationReader, compile_lines, constant
 
 COMMENTS = re.compile(r"^\s*(//|/\*|--|;|%|'|\")|^(?!\s*ensure).*?(//|/\*)")  # signs of other languages
 MAX_TEXT = 1 << 20  # bytes
@@ -161,7 +154,7 @@ def _check_places(row: Token, slots: Slots, lengths: dict[str, int]) -> None:
     for token, slot in slots:
         if isinstance(slot, Place) and slot not in wanted:
             if row.text == "answer" and slot.word not in lengths:
-                raise WrongError(token, undefined(slot.word))
+                raise WrongError(token, f"no ensure line defines '{slot.word}'; add one, or leave it out")
             raise WrongError(token, f"the {row.text} cannot have {slot}; there are {listing([*map(str, wanted)])}")
     if missing := [str(place) for place in wanted if place not in [slot for _, slot in slots]]:
         raise WrongError(row, f"the {row.text} lacks {listing(missing)}")
