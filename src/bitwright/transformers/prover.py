@@ -134,13 +134,6 @@ def search_claims(
     return tuple(claims)
 
 
-def is_wrong(decoder: Decoder, task: ColumnTask, example: Counterexample) -> bool:
-    """Whether the decoder answers it wrongly in real arithmetic, at its step first, as far as bounds can tell."""
-    table = tabulate(decoder, task, 0.0)
-    before = (bound_input(table, example.symbols, step).lower[0] for step in range(example.step))
-    return _is_below(table, example) and all(lower > 0 for lower in before)
-
-
 def _is_below(table: AttentionTable, example: Counterexample) -> bool:
     return bool(bound_input(table, example.symbols, example.step).upper[0] < 0)
 

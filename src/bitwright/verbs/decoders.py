@@ -22,7 +22,7 @@ from bitwright.transformers.files import FORMAT, describe_decoder, digest, load_
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.margins import count_wrong, smallest_margin
 from bitwright.transformers.modules import Module
-from bitwright.transformers.prover import decide, is_wrong, not_covered
+from bitwright.transformers.prover import decide, not_covered
 from bitwright.transformers.report import describe_layer
 from bitwright.transformers.task_text import load_task, read_task
 from bitwright.transformers.training import TrainedDecoder, TrainingRecipe, train_until_proved
@@ -74,19 +74,14 @@ def certify_decoder(
 
 
 def _measured(decision: Decision, seconds: float, tell: Teller) -> Decision:
-    """The decision with the smallest margin unless it is refuted, and the wrong inputs counted unless it is proved."""
+    """The decision with the smallest margin unless it is refuted, and wrong inputs counted unless it is proved."""
     smallest, wrong, of = None, None, (decision.decoder, decision.task)
     if decision.verdict != "refuted":
         with tell.working("percent of the smallest margin") as step:
             smallest = smallest_margin(*of, seconds=seconds, progress=step)
     if not decision:
-        with tell.working("percent of the count of wrong inputs") as step:
-            wrong = count_wrong(*of, seconds=seconds, progress=step)
-        example = decision.counterexample
-        if example is not None and wrong.first[example.step][0] == 0 and is_wrong(*of, example):
-            first = [*wrong.first]
-            first[example.step] = 1, first[example.step][1]
-            wrong = replace(wrong, least=max(wrong.least, sum(least for least, _ in first)), first=tuple(first))
+        with tell.working("inputs") as step:
+            wrong = count_wrong(*of, progress=step)
     return replace(decision, smallest=smallest, wrong=wrong)
 
 
