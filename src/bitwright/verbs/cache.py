@@ -11,7 +11,7 @@ from bitwright.common.errors import Report, counted
 from bitwright.networks import cache
 from bitwright.networks.cache import CachedNetwork
 from bitwright.rules import Algorithm
-from bitwright.rules.algorithms.known import known_algorithm
+from bitwright.rules.algorithms.arithmetic import known_algorithm
 from bitwright.rules.pattern import read_pattern
 from bitwright.verbs.network import trained_for
 

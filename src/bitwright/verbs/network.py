@@ -19,7 +19,7 @@ from bitwright.networks.cache import network_files
 from bitwright.networks.integer import WEIGHT_BITS
 from bitwright.networks.store import load_any_network, read_about, read_network, save_network
 from bitwright.rules import Algorithm, NodeProgram, Program
-from bitwright.rules.algorithms.known import known_algorithm
+from bitwright.rules.algorithms.arithmetic import known_algorithm
 from bitwright.rules.given import as_algorithm
 from bitwright.rules.pattern import Pattern, read_pattern
 from bitwright.verbs.open import subject
