@@ -126,6 +126,13 @@ class Program(FrozenArrays, Shown):
         return frozen(np.bincount(self.write_bits, minlength=self.bits))
 
     @cached_property
+    def write_matrix(self) -> NDArray[np.float64]:  # (K, k)
+        """Y: 1 where a template writes a bit, else 0."""
+        matrix = np.zeros((self.templates, self.bits))
+        matrix[np.repeat(np.arange(self.templates), np.diff(self.write_start)), self.write_bits] = 1
+        return frozen(matrix)
+
+    @cached_property
     def live(self) -> NDArray[np.bool_]:  # (b,)
         """Which blocks have templates."""
         return frozen(np.bincount(self.template_block, minlength=self.blocks) > 0)

@@ -47,6 +47,7 @@ _FORMS = {
     "steps": "steps 2*l",
     "matches": "matches 2*l",
     "examples": "examples 4*l",
+    "where": "where b < m",
     "ensure": "ensure sum == p + q",
     "invariant": "invariant p + q + 2*c == in.p + in.q, or invariant at done: sum == in.p",
     "halt": "halt when flag, or halt at fixed point",
@@ -144,6 +145,7 @@ class _Line(ExpressionReader):
             "matches": self.count,
             "examples": self.count,
             "halt": self.halt,
+            "where": self.ensure,
             "ensure": self.ensure,
             "invariant": self.ensure,
         }
