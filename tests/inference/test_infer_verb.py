@@ -73,7 +73,7 @@ def test_a_wrong_bit_is_the_answer_no(states: Path, capsys: Capture) -> None:
     learning = ask(
         capsys, 2, "train", "--tile", "all", "addition", "--from", states, "-o", states.with_name("n.safetensors")
     )
-    assert f"state {number:,} of {states} is not followed by what the program makes of it" in learning
+    assert f"state {number:,} of the executions is not followed by what the program makes of it" in learning
 
 
 BAD: list[tuple[list[str], str]] = [
