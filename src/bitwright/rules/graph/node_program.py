@@ -94,13 +94,7 @@ class NodeProgram(Shown):
         return self.schema().outputs
 
     def to_dict(self) -> dict[str, Any]:
-        """Its parts, as `bitwright show --json` prints them; for a graph of 16 nodes if they depend on the size.
-
-        >>> from bitwright.rules import parse_node_program
-        >>> flood = parse_node_program(chr(10).join(["bits x", "block x", "when x=1 write x far.x"]))
-        >>> flood.to_dict()["names"]
-        {'node': ['x'], 'port': [], 'whole': []}
-        """
+        """Its parts, as `bitwright show --json` prints them; for a graph of 16 nodes if they depend on the size."""
         schema = self.schema()
         return {
             "name": self.name,
@@ -126,13 +120,7 @@ class NodeProgram(Shown):
         return [str(field) for field, where in fields if where == place]
 
     def text_lines(self, nodes: int = _NODES, ports: int = _PORTS) -> Iterator[str]:
-        """Its canonical rule text for graphs of this size: every block and template of a node written out.
-
-        >>> from bitwright import parse
-        >>> flood = parse(chr(10).join(["bits x", "block x", "when x=1 write x far.x"]))
-        >>> list(flood.text_lines())
-        ['bits x', 'block x', 'when x=1 write x far.x', 'output x = x', 'halt at fixed point']
-        """
+        """Its canonical rule text for graphs of this size: every block and template of a node written out."""
         return self.schema(nodes, ports).text_lines()
 
     def text(self, nodes: int = _NODES, ports: int = _PORTS) -> str:
