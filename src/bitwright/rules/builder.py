@@ -66,16 +66,11 @@ class Builder:
     """Collects bits, blocks and rules; `build` reports all their problems at once.
 
     >>> b = Builder()
-    >>> light, buttons = b.bit("light"), b.bits("buttons", 3)
-    >>> light, buttons[1], buttons[:]
-    (<light>, <buttons[1]>, <buttons[1], buttons[2], buttons[3]>)
-    >>> b.block(light, buttons[1])
-    >>> b.block(buttons[2], buttons[3])
-    >>> b.when(light != buttons[1]).write(light)
+    >>> light, button = b.bit("light"), b.bit("button")
+    >>> b.block(light, button)
+    >>> b.when(light != button).write(light)
     >>> b.build()
-    <Program: 4 bits, 2 blocks, 2 templates>
-    >>> b.build().template_text(0)
-    'when light=1 buttons[1]=0 write light'
+    <Program: 2 bits, 1 block, 2 templates>
     """
 
     def __init__(self) -> None:
@@ -94,16 +89,33 @@ class Builder:
 
         Arrays that are one thing in several pieces, such as the levels of a tree, have the name of that thing in common
         as their `family`: diagrams draw them as one.
+
+        >>> p = Builder().bits("p", 3)
+        >>> p[1], p[:]
+        (<p[1]>, <p[1], p[2], p[3]>)
         """
         return Bits(self._declare(name, shape, family))
 
     def bit(self, name: str, family: str = "") -> Ref:
-        """Declares a single bit."""
+        """Declares a single bit.
+
+        >>> Builder().bit("carry")
+        <carry>
+        """
         field = self._declare(name, (), family)
         return Ref(field, field.bits().reshape(1, 1))
 
     def block(self, *members: Ref) -> None:
-        """Declares blocks, one for each row of its members' index."""
+        """Declares blocks, one for each row of its members' index.
+
+        >>> from bitwright.rules import span
+        >>> b = Builder()
+        >>> p, q, i = b.bits("p", 4), b.bits("q", 4), span(1, 4)
+        >>> b.block(p[i], q[i])
+        >>> b.when(p[i] == 1).write(q[i])
+        >>> b.build()
+        <Program: 8 bits, 4 blocks, 4 templates>
+        """
         self._blocks.append(self._family("block", members))
 
     def cell(self, *members: Ref) -> None:
@@ -146,7 +158,15 @@ class Builder:
         self._rest_as_cells = True
 
     def when(self, *conditions: Condition) -> Rule:
-        """Starts a rule: the bits named here have these values, the other bits of their block are 0."""
+        """Starts a rule: the bits named here have these values, the other bits of their block are 0.
+
+        >>> b = Builder()
+        >>> p = b.bits("p", 2)
+        >>> b.block(p[:])
+        >>> b.when(p[1] == 1).write(p[2])
+        >>> b.build().template_text(0)
+        'when p[1]=1 p[2]=0 write p[2]'
+        """
         rule = Rule(self, checked_conditions(conditions), _caller("when"))
         self._pending.append(rule)
         return rule

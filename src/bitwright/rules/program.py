@@ -46,13 +46,6 @@ class Program(FrozenArrays, Shown):
     ('when p[1]=1 q[1]=1 write c[1]', ['p[1]', 'q[1]'])
     >>> program.block_families.labels, program.block_families.sizes.tolist()
     (('block p[i] q[i] for i in 1..l', 'block c[i] for i in 1..l'), [4, 4])
-    >>> state = addition(4).state({"p": 3, "q": 1})
-    >>> program.configurations(state)
-    array([3, 1, 0, 0, 0, 0, 0, 0])
-    >>> [program.template_text(template) for template in program.match(state)]
-    ['when p[1]=1 q[1]=1 write c[1]', 'when p[2]=1 q[2]=0 write p[2]']
-    >>> next(program.cell_lines()), program.block_members(0), program.writes(2)
-    ('cell p[1] q[1] c[1]', array([0, 4]), array([8]))
     """
 
     layout: Layout
@@ -189,7 +182,12 @@ class Program(FrozenArrays, Shown):
         return (self.template_block << MAX_BLOCK) | self.template_config
 
     def lookup(self, blocks: IntArray, configs: IntArray) -> IntArray:
-        """The template that matches each configuration of each block, or -1: f_i of Eq. (5)."""
+        """The template that matches each configuration of each block, or -1: f_i of Eq. (5).
+
+        >>> from bitwright import addition
+        >>> addition(2).program.lookup(np.array([0, 0]), np.array([0b01, 0b00]))  # block 0 is p[1] q[1]
+        array([ 0, -1])
+        """
         table, start = self._table
         at = start[blocks]
         found = np.full(len(blocks), -1, dtype=np.int64)
@@ -205,12 +203,23 @@ class Program(FrozenArrays, Shown):
         return found
 
     def configurations(self, states: NDArray[np.bool_]) -> IntArray:  # (k,) -> (b,), or (batch, k) -> (batch, b)
-        """The configuration of every block in a state of k bits, or in many."""
+        """The configuration of every block in a state of k bits, or in many.
+
+        >>> from bitwright import addition
+        >>> addition(2).program.configurations(addition(2).state({"p": 3, "q": 1}))
+        array([3, 1, 0, 0])
+        """
         values = states[..., self.block_bits].astype(np.int64) << self.position[self.block_bits]
         return np.asarray(np.add.reduceat(values, self.block_start[:-1], axis=-1))
 
     def match(self, state: NDArray[np.bool_]) -> IntArray:  # (n,)
-        """The templates that a state matches, in order; their number is the paper's n."""
+        """The templates that a state matches, in order; their number is the paper's n.
+
+        >>> from bitwright import addition
+        >>> program = addition(2).program
+        >>> [program.template_text(t) for t in program.match(addition(2).state({"p": 3, "q": 1}))]
+        ['when p[1]=1 q[1]=1 write c[1]', 'when p[2]=1 q[2]=0 write p[2]']
+        """
         found = self.lookup(np.arange(self.blocks), self.configurations(state))
         return found[found >= 0]
 
@@ -252,26 +261,51 @@ class Program(FrozenArrays, Shown):
             yield f"when {when} write {' '.join(written[writes[number] : writes[number + 1]]) or 'nothing'}"
 
     def cell_lines(self) -> Iterator[str]:
-        """The canonical `cell` lines, where blocks were grouped: every bit of each cell; the id does not count them."""
+        """The canonical `cell` lines: every bit of each cell, where blocks were grouped; they do not count in the id.
+
+        >>> from bitwright import addition
+        >>> list(addition(2).program.cell_lines())
+        ['cell p[1] q[1] c[1]', 'cell p[2] q[2] c[2]']
+        """
         names, grouped = self.layout.names, self.grouped
         for cell in range(0 if grouped is None else len(grouped)):
             assert grouped is not None
             yield " ".join(("cell", *(names[bit] for block in grouped.bits(cell, self) for bit in block)))
 
     def block_names(self, block: int) -> list[str]:
-        """The names of a block's bits."""
+        """The names of a block's bits.
+
+        >>> from bitwright import addition
+        >>> addition(2).program.block_names(0)
+        ['p[1]', 'q[1]']
+        """
         return [self.layout.name_of(bit) for bit in self.block_members(block).tolist()]
 
     def block_members(self, block: int) -> IntArray:
-        """The bits of a block."""
+        """The bits of a block.
+
+        >>> from bitwright import addition
+        >>> addition(2).program.block_members(0)
+        array([0, 2])
+        """
         return self.block_bits[self.block_start[block] : self.block_start[block + 1]]
 
     def writes(self, template: int) -> IntArray:
-        """The bits that one template sets."""
+        """The bits that one template sets.
+
+        >>> from bitwright import addition
+        >>> addition(2).program.writes(2)
+        array([4])
+        """
         return self.write_bits[self.write_start[template] : self.write_start[template + 1]]
 
     def template_text(self, template: int) -> str:
-        """One template as rule text: `when p[1]=1 q[1]=0 write p[1]`."""
+        """One template as rule text: `when p[1]=1 q[1]=0 write p[1]`.
+
+        >>> from bitwright import addition
+        >>> addition(2).program.template_text(2)
+        'when p[1]=1 q[1]=1 write c[1]'
+        """
         config = int(self.template_config[template])
         names = self.block_names(int(self.template_block[template]))
         when = " ".join(f"{name}={config >> place & 1}" for place, name in enumerate(names))

@@ -37,12 +37,6 @@ class Trace(Shown):
        2  1  1·  1·  ··
        3  1  ··  ··  1·
        4  1  ··  ··  1·
-    >>> trace.state(0).astype(int), trace.bit(4).astype(int)  # bit 4 is c[1], the first carry
-    (array([1, 1, 1, 0, 0, 0]), array([0, 1, 0, 0, 0]))
-    >>> [trace.program.template_text(template) for template in trace.matches(1)]
-    ['when p[2]=1 q[2]=0 write p[2]', 'when c[1]=1 write q[2]']
-    >>> [trace.number(step, "p") for step in range(5)]
-    [3, 2, 2, 0, 0]
     """
 
     layout: Layout
@@ -78,28 +72,66 @@ class Trace(Shown):
         return len(self.packed)
 
     def state(self, step: int) -> BoolArray:  # (k,)
-        """The state after `step` steps."""
+        """The state after `step` steps.
+
+        >>> from bitwright import addition, run
+        >>> trace = run(addition(2), p=3, q=1, record=True).trace
+        >>> trace.state(0).astype(int)
+        array([1, 1, 1, 0, 0, 0])
+        """
         return np.unpackbits(self.packed[step], count=self.layout.size).astype(bool)
 
     def states(self) -> BoolArray:  # (steps + 1, k)
-        """All states at once."""
+        """All states at once.
+
+        >>> from bitwright import addition, run
+        >>> trace = run(addition(2), p=3, q=1, record=True).trace
+        >>> trace.states().shape
+        (5, 6)
+        """
         return np.unpackbits(self.packed, axis=1, count=self.layout.size).astype(bool)
 
     def bit(self, bit: int) -> BoolArray:  # (steps + 1,)
-        """One bit after every step."""
+        """One bit after every step.
+
+        >>> from bitwright import addition, run
+        >>> trace = run(addition(2), p=3, q=1, record=True).trace
+        >>> trace.bit(4).astype(int)  # c[1], the first carry
+        array([0, 1, 0, 0, 0])
+        """
         return np.asarray(self.packed[:, bit >> 3] >> (7 - (bit & 7)) & 1 == 1)
 
     def matches(self, step: int) -> IntArray:  # (n,)
-        """The templates that the state after `step` steps matches; the next state is what they write."""
+        """The templates that the state after `step` steps matches; the next state is what they write.
+
+        >>> from bitwright import addition, run
+        >>> trace = run(addition(2), p=3, q=1, record=True).trace
+        >>> [trace.program.template_text(template) for template in trace.matches(1)]
+        ['when p[2]=1 q[2]=0 write p[2]', 'when c[1]=1 write q[2]']
+        """
         return self.program.match(self.state(step))
 
     def number(self, step: int, name: str) -> int:
-        """An array of bits read as a number (index 1 is the lowest bit) after `step` steps."""
+        """An array of bits read as a number (index 1 is the lowest bit) after `step` steps.
+
+        >>> from bitwright import addition, run
+        >>> trace = run(addition(2), p=3, q=1, record=True).trace
+        >>> [trace.number(step, "p") for step in range(5)]
+        [3, 2, 2, 0, 0]
+        """
         field = self.layout[name]
         return from_bits(self.state(step)[field.offset : field.offset + field.size])
 
     def first(self, steps: int) -> Trace:
-        """The trace of the first steps alone, without real outputs."""
+        """The trace of the first steps alone, without real outputs.
+
+        >>> from bitwright import addition, run
+        >>> trace = run(addition(2), p=3, q=1, record=True).trace
+        >>> print(trace.first(1))
+        step  n  p   q   c
+           0  2  11  ·1  ··
+           1  2  1·  ··  ·1
+        """
         return Trace(self.layout, self.packed[: steps + 1], None, self.source)
 
     def __eq__(self, other: object) -> bool:
