@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bitwright.common.bits import shorten, whole_number
-from bitwright.common.errors import InputError, option, suggestion
+from bitwright.common.errors import InputError, check_choice, option
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import LimitEngine, RuleEngine
 from bitwright.rules import Program
@@ -43,7 +43,7 @@ def make_engine(
     >>> run(addition(10), p=719, q=483, engine=engine).value
     1202
     """
-    check_engine(name)
+    check_choice("engine", name, ENGINES)
     chosen = check_rounding(rounding)
     K = check_examples(program, examples)
     if name != "network" and device != "cpu":
@@ -63,13 +63,6 @@ def make_engine(
 
         return SampledEngine(program, K, chosen, networks, seed)
     return network_engine(program, trained, chosen, device)
-
-
-def check_engine(name: str) -> None:
-    """Raises InputError for the name of an unknown engine."""
-    if name not in ENGINES:
-        known = ", ".join(ENGINES)
-        raise InputError(f"there is no engine '{shorten(name)}'; choose {known}{suggestion(name, ENGINES)}")
 
 
 def network_engine(

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bitwright.common.bits import shorten
-from bitwright.common.errors import InputError, listing, suggestion
+from bitwright.common.errors import InputError, check_choice, listing
 from bitwright.rules import Algorithm, Program
 from bitwright.rules.summary import never_written
 from bitwright.theory.closed_form import variance, weights
@@ -36,10 +36,8 @@ class EnsembleSize:
 
 
 def check_scope(name: str) -> Scope:
-    for known in SCOPES:
-        if name == known:
-            return known
-    raise InputError(f"there is no domain '{shorten(name)}'; choose {', '.join(SCOPES)}{suggestion(name, SCOPES)}")
+    """The domain of this name, or an InputError."""
+    return check_choice("domain", name, SCOPES)
 
 
 def check_delta(delta: float) -> None:

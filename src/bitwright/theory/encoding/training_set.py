@@ -21,8 +21,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from bitwright.common.bits import BoolArray, shorten, whole_number
-from bitwright.common.errors import InputError, counted, suggestion
+from bitwright.common.bits import BoolArray, whole_number
+from bitwright.common.errors import InputError, check_choice, counted
 from bitwright.common.files.storage import write_atomically
 from bitwright.rules import Program
 from bitwright.rules.layout import IntArray
@@ -168,11 +168,7 @@ LABELS: tuple[Labels, ...] = ("scaled", "plain")
 
 def check_labels(name: str) -> Labels:
     """The kind of labels of this name, or an InputError."""
-    for known in LABELS:
-        if name == known:
-            return known
-    hint = suggestion(str(name), LABELS)
-    raise InputError(f"there are no labels '{shorten(str(name))}'; choose {' or '.join(LABELS)}{hint}")
+    return check_choice("kind of labels", name, LABELS)
 
 
 @dataclass(frozen=True, eq=False)
