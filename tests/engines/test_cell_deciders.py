@@ -16,7 +16,8 @@ from bitwright.proofs.certificate import cell_sizes
 from bitwright.rules import span
 from bitwright.rules.local import LocalStates
 from bitwright.rules.pattern import Pattern
-from bitwright.theory import calibrated_size, covariance
+from bitwright.theory.closed_form import covariance
+from bitwright.theory.ensemble import calibrated_size
 from bitwright.verbs.cells import pattern_of
 from bitwright.verbs.engines import EngineChoice, choose_engine
 

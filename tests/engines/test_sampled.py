@@ -10,10 +10,12 @@ from long import LONG
 from scipy.stats import norm
 
 from bitwright import addition, parse, run
-from bitwright.engines import make_engine
+from bitwright.engines.make import make_engine
 from bitwright.engines.sampled import RandomFunction, SampledEngine
-from bitwright.theory import Predictor, calibrated_size, variance, weights
+from bitwright.theory.closed_form import variance, weights
 from bitwright.theory.encoding.training_set import TrainingSet
+from bitwright.theory.ensemble import calibrated_size
+from bitwright.theory.predictor import Predictor
 
 
 @pytest.mark.parametrize(("networks", "draws_made"), [(1, 2_000), (10, 500)] if LONG else [(3, 600)])

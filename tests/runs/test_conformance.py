@@ -16,8 +16,9 @@ from bitwright.engines.rules import RuleEngine
 from bitwright.proofs.certificate import cell_sizes
 from bitwright.rules import Program
 from bitwright.rules.pattern import pattern_of
-from bitwright.theory import calibrated_size, sign_size, smallest_examples
+from bitwright.theory.ensemble import calibrated_size, sign_size
 from bitwright.theory.predictor import MAX_EXAMPLES
+from bitwright.theory.proof import smallest_examples
 
 Settings = Callable[[Program], dict[str, Any]]
 

@@ -19,7 +19,7 @@ from bitwright.machines.subleq.interpreter import Shape, find_dialect, load_imag
 from bitwright.machines.subleq.machine import MachineV, machine_v
 from bitwright.rules import Algorithm
 from bitwright.rules.text.files import read_text
-from bitwright.theory import smallest_examples
+from bitwright.theory.proof import smallest_examples
 
 _SBN = (".sbn", ".py")
 

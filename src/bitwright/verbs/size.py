@@ -16,8 +16,8 @@ from bitwright.rules import Algorithm, NodeProgram, Program
 from bitwright.rules.cells import Tile
 from bitwright.rules.given import by_its_cells
 from bitwright.runs.progress import Progress
-from bitwright.theory import check_scope, sizes
 from bitwright.theory.decisions import cells_range
+from bitwright.theory.ensemble import check_scope, sizes
 from bitwright.verbs.arguments import pattern_asked
 from bitwright.verbs.open import subject
 from bitwright.verbs.telling import Teller, say_compiling, teller
