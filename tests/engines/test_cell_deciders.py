@@ -9,9 +9,10 @@ from cases import for_each
 from long import LONG
 
 from bitwright import Algorithm, Builder, InputError, addition, multiplication, run, train, validate
-from bitwright.engines.cells import Deviations, KernelDecider, LimitDecider, SampledDecider
+from bitwright.engines.cells import KernelDecider, LimitDecider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
+from bitwright.engines.sampled import SampledDecider
 from bitwright.proofs.certificate import cell_sizes
 from bitwright.rules import span
 from bitwright.rules.local import LocalStates
@@ -97,7 +98,8 @@ def test_drawn_ensembles_have_the_joint_law() -> None:
     matched = matches_of(pattern)[:64]  # of the first kind
     n = np.count_nonzero(matched, axis=1)
     own = pattern.port_bits(0)
-    draws = np.array([Deviations(pattern, K, networks, seed)(matched, n)[:, own] for seed in range(SEEDS)])
+    drawn = (SampledDecider(pattern, K, "calibrated", networks, seed) for seed in range(SEEDS))
+    draws = np.array([decider.deviations(matched, n)[:, own] for decider in drawn])
     shared = matched.astype(int) @ matched.astype(int).T
     wanted = covariance(n[:, None], n, shared, K) / networks
     spread = np.sqrt(np.maximum(np.diag(wanted), 0))

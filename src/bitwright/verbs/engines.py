@@ -263,7 +263,9 @@ def _limit(algorithm: Algorithm, pattern: Pattern, choice: EngineChoice) -> Deci
         return cells.LimitDecider(pattern, examples, rounding)
     if choice.name == "kernel":
         return cells.KernelDecider(pattern, examples, rounding)
-    return cells.SampledDecider(pattern, examples, rounding, choice.networks, choice.seed)
+    from bitwright.engines.sampled import SampledDecider
+
+    return SampledDecider(pattern, examples, rounding, choice.networks, choice.seed)
 
 
 def trainer(tell: Teller) -> Trainer:
