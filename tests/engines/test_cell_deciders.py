@@ -13,12 +13,11 @@ from bitwright.engines.cells import KernelDecider, LimitDecider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
 from bitwright.engines.sampled import SampledDecider
-from bitwright.proofs.certificate import cell_sizes
 from bitwright.rules import span
 from bitwright.rules.local import LocalStates
 from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import covariance
-from bitwright.theory.ensemble import calibrated_size
+from bitwright.theory.ensemble import calibrated_size, sizes
 from bitwright.verbs.cells import pattern_of
 from bitwright.verbs.engines import EngineChoice, choose_engine
 
@@ -34,7 +33,7 @@ def made(algorithm: Algorithm, name: str, **how: object) -> CellEngine:
 @cache
 def enough(pattern: Pattern) -> int:
     """As many networks as the theory asks for, so that no local state is wrong with a probability above 1e-6."""
-    return int(cell_sizes(pattern, 1e-6)["calibrated"]["networks"])
+    return int(sizes(pattern, 1e-6)["calibrated"]["networks"])
 
 
 def matches_of(pattern: Pattern) -> np.ndarray:

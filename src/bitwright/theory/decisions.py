@@ -186,6 +186,14 @@ def cells_range(pattern: Pattern) -> Range:
     return Range(most, "cells", scope, "every local state of every kind of cells")
 
 
+def deciding_kinds(pattern: Pattern) -> list[int]:
+    """The kinds that have ports: of others there is nothing to decide."""
+    found = [number for number, kind in enumerate(pattern.kinds) if kind.ports]
+    if not found:
+        raise InputError("no cell of this program writes anything, so there is nothing to decide")
+    return found
+
+
 def declared_range(algorithm: Algorithm) -> Range:
     """The algorithm's own word; where that says no less than its blocks do, nothing is assumed."""
     if algorithm.matches is None:
