@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bitwright.common.bits import shorten, whole_number
 from bitwright.common.errors import InputError, check_choice, option
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import LimitEngine, RuleEngine
 from bitwright.rules import Program
 from bitwright.rules.pattern import Pattern
+from bitwright.theory.decisions import check_examples
 from bitwright.theory.rounding import Rounding, check_rounding
 
 if TYPE_CHECKING:
     from bitwright.networks import AnyNetwork
 
 ENGINES = ("templates", "limit", "kernel", "sampled", "network")
-MAX_EXAMPLES = 10**10
 
 
 def make_engine(
@@ -82,15 +81,3 @@ def network_engine(
     from bitwright.engines.integer import IntegerDeviceEngine
 
     return IntegerDeviceEngine(program, trained[0], rounding, device)
-
-
-def check_examples(program: Program, examples: int | None) -> int:
-    """K, after checking that the program can have that many examples."""
-    K = program.templates if examples is None else whole_number(examples, "the number of examples")
-    if program.templates > K:
-        raise InputError(
-            f"the training set has at least the program's {program.templates:,} templates, got {K:,} examples"
-        )
-    if K > MAX_EXAMPLES:
-        raise InputError(f"a training set has at most 10^10 examples, got {shorten(K)}")
-    return K

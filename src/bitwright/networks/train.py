@@ -249,8 +249,9 @@ def _descend(
     if device.type == "cpu":
         torch.set_num_threads(1)
     try:
-        there = [None if one is None else torch.from_numpy(one).to(device) for one in (first, last, labels, inputs)]
-        history = descend(*there[:3], recipe.plan, there[3], progress, kernel)
+        on_device: list[Any] = [torch.from_numpy(one).to(device) for one in (first, last, labels)]
+        examples = None if inputs is None else torch.from_numpy(inputs).to(device)
+        history = descend(*on_device, recipe.plan, examples, progress, kernel)
     except torch.OutOfMemoryError:
         raise MemoryError from None
-    return there[0].cpu().numpy(), there[1].cpu().numpy(), history
+    return on_device[0].cpu().numpy(), on_device[1].cpu().numpy(), history

@@ -18,13 +18,12 @@ from typing import Literal
 import flint
 import numpy as np
 
-from bitwright.common.bits import BoolArray, shorten
-from bitwright.common.errors import BitwrightError, InputError
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import BitwrightError
 from bitwright.rules import Program
-from bitwright.rules.algorithm import MAX_EXAMPLES
 from bitwright.rules.layout import IntArray
 from bitwright.rules.pattern import Pattern
-from bitwright.theory.decisions import Range, blocks_range, cells_range, deciding_kinds
+from bitwright.theory.decisions import Range, blocks_range, cells_range, check_examples, deciding_kinds
 from bitwright.theory.intervals import Ball, enclose, precision
 from bitwright.theory.proof import Proof, Situation, check_range, prove_calibrated, prove_sign, smallest_examples_within
 from bitwright.theory.rounding import Rounding, check_rounding
@@ -105,13 +104,7 @@ def certify(
     """
     within = within or blocks_range(program)
     rounding = check_rounding(rounding)
-    K = program.templates if examples is None else examples
-    if K > MAX_EXAMPLES:
-        raise InputError(f"a training set has at most {MAX_EXAMPLES:,} examples, got {shorten(K)}")
-    if program.templates > K:
-        raise InputError(
-            f"a training set has at least the program's {program.templates:,} templates, got {K:,} examples"
-        )
+    K = check_examples(program, examples)
     feasible = check_range(program, within)
     proof = prove_sign(feasible, K, progress) if rounding == "sign" else prove_calibrated(feasible, K, progress, ports)
     name_of, worst, failing = program.layout.name_of, proof.worst, proof.failing

@@ -19,7 +19,7 @@ from bitwright.rules import Algorithm, Program
 from bitwright.rules.pattern import Pattern
 from bitwright.rules.summary import never_written
 from bitwright.theory.closed_form import variance, weights
-from bitwright.theory.decisions import Range, blocks_range, cells_range, deciding_kinds, training_size
+from bitwright.theory.decisions import Range, blocks_range, cells_range, check_examples, deciding_kinds, training_size
 from bitwright.theory.proof import Feasible, check_range, least_means
 from bitwright.theory.rounding import ROUNDINGS
 
@@ -180,9 +180,7 @@ def sizes(
 
 def _spread(feasible: Feasible, examples: int) -> tuple[np.ndarray, np.ndarray]:
     """All n that leave something to chance (at n = 1 the variance is 0), and sigma^2 there."""
-    templates = feasible.program.templates
-    if examples < templates:
-        raise InputError(f"a training set has at least the program's {templates:,} templates, got {examples:,}")
+    check_examples(feasible.program, examples)
     n = np.arange(max(2, feasible.first), feasible.last + 1)
     return n, variance(n, examples)
 

@@ -132,15 +132,6 @@ class TrainingSet:
         >>> np.load("addition.npz")["Y"].shape
         (8, 6)
         """
-        write_atomically(path, self.npz())
-
-    def npz(self) -> bytes:
-        """What `save` writes.
-
-        >>> from bitwright import addition
-        >>> np.load(io.BytesIO(TrainingSet(addition(2).program).npz()))["Y"].shape
-        (8, 6)
-        """
         check_dense(self.program, self.padding)
         buffer = io.BytesIO()
         np.savez_compressed(
@@ -152,7 +143,7 @@ class TrainingSet:
             blocks=self.program.template_block,
             program_id=np.array(self.program.id),
         )
-        return buffer.getvalue()
+        write_atomically(path, buffer.getvalue())
 
 
 def check_dense(program: Program, padding: int) -> None:
