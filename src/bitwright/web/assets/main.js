@@ -1,7 +1,7 @@
 // The page: ask what there is, run or train, follow that to its end or cancel it.
 
 import { ask } from "./ask.js";
-import { element, grouped, hear, make, notice, sentence, submitted, terms } from "./library/dom.mjs";
+import { element, grouped, hear, notice, sentence, submitted } from "./library/dom.mjs";
 import { graphEditor, showGraph } from "./graph.js";
 import { given, kind, load, number, program, refused, settled, shared, soon, source } from "./program.js";
 import { clearResults, showLive, showMade, showRun } from "./results.js";
@@ -23,7 +23,6 @@ async function start() {
   followTheme(showGraph);
   tabs();
   try { known = await ask("api/about"); } catch (error) { fail(error.message); return; }
-  limits(known.limits, known.version);
   graphEditor(soon);
   program(known, engine, changed);
   try { restore(JSON.parse(localStorage.getItem(STORE))); } catch { /* the first visit */ }
@@ -138,20 +137,6 @@ const fail = (text) => notice(sentence(text), "failure");
 function reveal() {
   element("title").focus({ preventScroll: true });
   if (matchMedia("(max-width: 900px)").matches) element("results").scrollIntoView();
-}
-
-function limits(l, version) {
-  const rows = [
-    ["a text", `${grouped(l.text)} characters`], ["a program", `${grouped(l.bits)} bits, ${grouped(l.templates)} templates`],
-    ["a run", `${grouped(l.steps)} steps, ${grouped(l.cells)} bits in all steps together`], ["time", `${l.seconds} seconds`],
-    ["memory", `${grouped(l.memory / 2 ** 20)} MiB`], ["kernel", `${grouped(l.kernel)} examples`],
-    ["network", `${grouped(l.network)} examples, width ${grouped(l.width)}`], ["proof", `${grouped(l.proof)} states`],
-    ["machine V", `${grouped(l.memory_bits)} bits of memory, ${grouped(l.console)} bytes printed`], ["a graph", `${grouped(l.nodes)} nodes, ${grouped(l.edges)} edges`],
-  ];
-  element("limits").replaceChildren(
-    make("p", "What this server does for one request. The command line has none of these limits."),
-    make("dl.facts", ...terms(rows)),
-    make("p.soft", `bitwright ${version}`));
 }
 
 // What was typed is kept for a reload, or the next visit.
