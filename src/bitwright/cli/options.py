@@ -109,8 +109,6 @@ Options
     The file to write; with --to vnnlib or rocq the folder, which must be new or empty; with hub a folder.
 --output FILE | infer
     The .bw file to write.
---output FILE | compile
-    Write to this file instead of stdout.
 --trace | run
     For .sbn programs: print every instruction as it is executed.
 --text | show
@@ -147,18 +145,16 @@ Options
     How many networks to average, or how wide one network should be by the width law.
 --to FORMAT | export
     {"; ".join(f"{form}: {what}" for form, what in FORMATS.items())}. Without it, the suffix of -o decides.
---blocks LAYOUT|NAME|TEXT|find|grid:HxW | infer
-    A rule file or NAME whose blocks are meant, or blocks as text such as 'p[1] q[1]; c[1]'; grid:16x16 for boards of a
-    cellular automaton on a torus, row by row.  [default: find]
+--blocks LAYOUT|NAME|TEXT|find | infer
+    A rule file or NAME whose blocks are meant, or blocks as text such as 'p[1] q[1]; c[1]'.  [default: find]
 --against FILE|NAME | infer
     Compare with this program.
 --line TEXT | infer
     For several sizes: add this line, such as 'output sum = c[l] p' or 'ensure sum == p + q'; may be repeated.
 
 The program
---bits N | add multiply infer compile {_PROGRAMS}
-    Bit length of the numbers; by default the smallest that fits (4 where none are given). Of .py to compile: bits of a
-    word, by default 8.
+--bits N | add multiply infer {_PROGRAMS}
+    Bit length of the numbers; by default the smallest that fits (4 where none are given).
 --order ORDER | {_PROGRAMS}
     For a permutation: where each bit goes, bit 1 first, such as 3,1,2.
 --let NAME=NUMBER | check infer {_PROGRAMS}
