@@ -444,6 +444,13 @@ def trained_for(known: Algorithm | None, pattern: Pattern | None, program_id: st
     return f"{known.name} of {counted(len(known.inputs[0].bits), 'bit')}"
 
 
+def is_decoder_file(path: Path) -> bool:
+    """Whether a file holds a decoder, which is proved for a task."""
+    from bitwright.transformers.files import is_decoder_file as is_one
+
+    return is_one(path)
+
+
 def file_format(path: str | PathLike[str]) -> str:
     """The format of a network file."""
     return read_about(as_path(path, "a network file")).format
