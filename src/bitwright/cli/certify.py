@@ -70,6 +70,7 @@ def command(
     network: Path | None,
     reads: str | None,
     threshold: float | None,
+    oracle: Path | None,
     as_json: bool,
     **how: Any,
 ) -> int:
@@ -92,11 +93,11 @@ def command(
     tested or not proved. Exit 1 unless it is certified; with --check also if the file claims anything that does not
     hold.
     """
+    from bitwright import Model
     from bitwright.transformers.files import is_decoder_file
     from bitwright.verbs.certificates import Certificate, StateReport, check_writable
     from bitwright.verbs.certify import certify
-    from bitwright.verbs.models import model_of
-    from bitwright.verbs.network import open_networks
+    from bitwright.verbs.network import load_networks
 
     if is_task(target.name):
         return certify_task(Path(target.name), network, output, check, as_json, how)
@@ -118,12 +119,18 @@ def command(
             raise InputError("--check without a name looks next to a network; give --network, or the certificate file")
         check = network
     claimed = None if check is None else Certificate.load(check)
-    model: Any = model_of(network, reads, threshold)
-    held = open_networks(network) if model is network is not None else []
+    held: list[Any] = []
+    if network is not None and network.suffix.lower() == ".onnx":
+        held = [Model(network, reads, 0.5 if threshold is None else threshold)]  # type: ignore[arg-type]
+    else:
+        opt.refuse("goes with an ONNX file, --network MODEL.onnx", "reads", "threshold")
+        held = [] if network is None else load_networks(network)
+        if len(held) > 1:
+            raise InputError(f"{network} holds several networks; quantize them into one, which can be proved")
+    model, how["oracle"] = held[0] if held else None, None if oracle is None else Model(oracle)
     tiled = how["tile"] not in (None, "all")
-    by_cells = tiled or how["sizes"] is not None if network is None else not held or held[0].cells
+    by_cells = tiled or how["sizes"] is not None if network is None else getattr(held[0], "cells", True)
     algorithm = target.algorithm(networks=held, cells=by_cells)
-    model = held[0] if len(held) == 1 else model
     if claimed is not None and tiled and not claimed.cells:
         raise InputError(f"{check} is a certificate of whole states; leave out --tile {how['tile']}")
     how["sizes"], tell = keep_sizes(how["sizes"], target.lets), TerminalTeller()
@@ -163,7 +170,7 @@ def command(
         if found.shown_by:
             sizes = target.let_words() if found.sizes is None else ["--sizes", found.sizes]
             given: dict[str, object] = {"machine": target.machine, "network": network}
-            given |= {"reads": reads, "threshold": threshold, "oracle": how["oracle"]}
+            given |= {"reads": reads, "threshold": threshold, "oracle": oracle}
             words = [target.name, *sizes, *option_words(given), "--state", found.shown_by]
             see = f"bitwright certify {shlex.join(words)}"
         click.echo("\n".join(found.report(see)))

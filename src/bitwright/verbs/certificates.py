@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from bitwright.verbs.certificate_reports import limit_report, network_report, ne
 from bitwright.verbs.chain import ClaimChain
 
 if TYPE_CHECKING:
-    from bitwright.networks.external.model import Given, Model
+    from bitwright.networks.external.model import Model
     from bitwright.runs.progress import Progress
     from bitwright.verbs.proof_target import Provable
     from bitwright.verbs.sizes import SizesAsked, Subject
@@ -178,12 +178,12 @@ class Certificate(Shown, Report):
         device: str | None = None,
         workers: str | int = "1",
         yes: bool = False,
-        oracle: Model | Given | None = None,
+        oracle: Model | Callable[..., Any] | None = None,
         progress: Teller | Progress | bool | None = None,
     ) -> Certificate:
         """Proves every claim again, and gives the certificate with `holds` set; raises ProofError otherwise.
 
-        The certificate of a network is checked for that `network`, or its file. A certificate of cells that names sizes
+        The certificate of a network is checked for that `network`. A certificate of cells that names sizes
         is checked at those sizes, and for the program that is given. The options are those of `certify`.
 
         >>> from bitwright import addition, certify, train
@@ -196,7 +196,7 @@ class Certificate(Shown, Report):
         if self.of == "limit" and network is not None:
             raise InputError("this is a certificate of the limit, which is proved without a network; leave it out")
         if self.of == "network" and network is None:
-            raise InputError("this is the certificate of a network; give the network too, or its file")
+            raise InputError("this is the certificate of a network; give the network too")
         how: dict[str, Any] = {"device": device, "workers": workers, "yes": yes, "progress": progress}
         return certify.check(self, what, network, sizes=sizes, tile=tile, oracle=oracle, **how)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
@@ -13,7 +12,6 @@ from bitwright.common.files.storage import as_path
 from bitwright.common.workers import Workers
 from bitwright.engines.external import FittedModel
 from bitwright.networks.external import Model, is_model
-from bitwright.networks.external.model import Given
 from bitwright.proofs import certificate
 from bitwright.proofs.certificate import LimitVerdict
 from bitwright.proofs.certificate_file import check_certificate
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
 
 @overload
 def certify(
-    what: ColumnTask | str,
+    what: ColumnTask,
     network: Decoder,
     *,
     module: Module | None = None,
@@ -72,7 +70,7 @@ def certify(
     yes: bool = False,
     resume: str | PathLike[str] | None = None,
     function: bool = False,
-    oracle: Model | Given | None = None,
+    oracle: Model | Callable[..., Any] | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> Certificate: ...
 def certify(
@@ -91,7 +89,7 @@ def certify(
     yes: bool = False,
     resume: str | PathLike[str] | None = None,
     function: bool = False,
-    oracle: Model | Given | None = None,
+    oracle: Model | Callable[..., Any] | None = None,
     module: Module | None = None,
     seconds: float | None = None,
     measure: bool = False,
@@ -99,9 +97,9 @@ def certify(
 ) -> Certificate | StateReport | Decision:
     """Proves or refutes that a network takes every step of the rules; without a network, that the limit does.
 
-    `what` is a program, its file or its name, or a list of programs whose cells are proved together.
+    `what` is a program, or a list of programs whose cells are proved together.
 
-    With a `network`, or its file, every state of a `domain` is tried in exact arithmetic: `states` (one choice in every
+    With a `network` every state of a `domain` is tried in exact arithmetic: `states` (one choice in every
     block, the default) or `runs` (all states that runs of all inputs meet). The domain of a network of cells is
     `cells`, all their local states; the cells of the program, at these `sizes` ("1..64", "l=1..64" or range(1, 65)),
     must be of its kinds. A long proof moves to a GPU unless a `device` is named; one of more than 10 minutes is refused
@@ -112,14 +110,14 @@ def certify(
     >>> adder = train(addition(4))
     >>> print(certify(addition(9), adder).sentence)
     certified: this network computes sum == p + q, at every size
-    >>> certify("addition", adder, sizes="1..64").sizes
+    >>> certify(addition(4), adder, sizes="1..64").sizes
     '1..64'
-    >>> print(certify("addition", adder, state="p[1]").sentence)
+    >>> print(certify(addition(4), adder, state="p[1]").sentence)
     n = 1: 1 example matched, right
 
-    A network of your own is an ONNX file, a PyTorch module, a function of an array of rows, or a `Model` that says how
-    it is read. It is proved where its arithmetic is known for every runtime, else tested on every state. An `oracle`,
-    another such network, says what is right in place of the rules.
+    A network of your own is a PyTorch module, a function of an array of rows, or a `Model`, which reads ONNX files too
+    and says how it is read. It is proved where its arithmetic is known for every runtime, else tested on every state.
+    An `oracle`, another such network, says what is right in place of the rules.
 
     Without a network the proof is of the limit, the mean of infinitely wide networks, with K and n as in a run with the
     same `rounding` ("calibrated" or "sign") and `padding`. `n` says how the number of matches is bounded: `blocks`
@@ -129,13 +127,13 @@ def certify(
 
     >>> print(certify(multiplication(10)).sentence)
     certified
-    >>> certify("multiplication", sizes="1..8").program_id == certify("multiplication", sizes=range(1, 9)).program_id
+    >>> certify(multiplication(4), sizes="1..8").sizes == certify(multiplication(4), sizes=range(1, 9)).sizes
     True
 
     What the rules compute is proved too if the program has an `ensure` line: at every size if possible, else at the
     sizes looked at. `function=True` proves it of the code of a machine, which can take minutes.
 
-    With a task of a transformer (`bitwright.transformers.read_task`, or its text) the network is a `Decoder`, which is
+    With a task of a transformer (`bitwright.transformers.read_task`) the network is a `Decoder`, which is
     proved on every input, or refuted by one. It is compared with the `module` that it describes: a function from tokens
     to logits, which replays the counterexample. No more is proved after `seconds` (600). `measure` also finds the
     smallest margin or, where it is refuted, counts the wrong inputs: `certify(task, decoder, module=network)`.
@@ -143,7 +141,7 @@ def certify(
     progress=True says on standard error what is done, how much there is and about how long it takes; or give a function
     of what is done and how much there is.
     """
-    if isinstance(what, ColumnTask) or isinstance(network, Decoder) or module is not None or _is_task(what):
+    if isinstance(what, ColumnTask) or isinstance(network, Decoder) or module is not None:
         others: dict[str, object] = {"sizes": sizes, "domain": domain, "rounding": rounding, "n": n, "tile": tile}
         others |= {"state": state, "device": device, "function": function, "oracle": oracle, "yes": yes}
         how: dict[str, Any] = {"module": module, "seconds": seconds, "measure": measure, "workers": workers}
@@ -175,12 +173,6 @@ def certify(
     return Certificate(_prove_network(task, who, resume, target.sizes, tell), chain, target.about)
 
 
-def _is_task(what: object) -> bool:
-    """Whether this is the text or the file of a task of a transformer."""
-    text = isinstance(what, str) and "\n" in what and re.search("^ *prompt ", what, re.MULTILINE) is not None
-    return text or (isinstance(what, str | PathLike) and str(what).endswith(".task"))
-
-
 def _certify_decoder(what: Any, network: Any, others: Mapping[str, object], **how: Any) -> Decision:
     from bitwright.verbs.decoders import certify_decoder
 
@@ -200,7 +192,7 @@ def check(
     device: str | None,
     workers: str | int,
     yes: bool,
-    oracle: Model | Given | None,
+    oracle: Model | Callable[..., Any] | None,
     progress: Teller | Progress | bool | None,
 ) -> Certificate:
     """Proves every claim of a certificate again; raises ProofError at the first that does not hold."""

@@ -157,9 +157,9 @@ def engine_for(
     choice = EngineChoice(engine or ("network" if network is not None else default), **settings)
     tell = teller(None) if tell is None else tell
     if network is not None:
-        from bitwright.verbs.network import Network, open_networks
+        from bitwright.verbs.network import Network, as_networks
 
-        network = open_networks(network)
+        network = as_networks(network)
         if not all(isinstance(one, Network) for one in network):
             from bitwright.verbs.models import model_engine
 

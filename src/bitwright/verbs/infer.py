@@ -26,7 +26,7 @@ from bitwright.runs.progress import Progress
 from bitwright.verbs.families import FamilyInference, infer_families
 from bitwright.verbs.inference import Inference as Inference
 from bitwright.verbs.inference import PathName
-from bitwright.verbs.open import SIZED, subject
+from bitwright.verbs.open import SIZED, open_program, subject
 from bitwright.verbs.telling import Teller, teller
 
 FIND = "find"
@@ -227,7 +227,7 @@ def _grid(given: object) -> tuple[int, int]:
 
 
 def _other(against: Algorithm | Program | PathName, layout: Layout) -> Algorithm:
-    found = subject(against)
+    found = open_program(against) if isinstance(against, str | PathLike) else subject(against)
     name = fspath(against) if isinstance(against, str | PathLike) else found.name
     if isinstance(found, NodeProgram):
         raise InputError(f"{name} is a node program; give one of bits, such as what.on(graph)")
@@ -251,7 +251,7 @@ def _blocks(asked: Blocks, layout: Layout, lets: Mapping[str, int]) -> tuple[Alg
         return None, None
     if isinstance(asked, str | PathLike):
         if text in SIZED:
-            asked = subject(text)  # type: ignore[assignment]
+            asked = open_program(text)  # type: ignore[assignment]
         elif text.lower().endswith(".bw"):
             from bitwright.rules.text.files import read_text
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +10,7 @@ import numpy as np
 from bitwright.common.bits import BoolArray
 from bitwright.common.errors import InputError, option
 from bitwright.engines.external import FittedModel, ModelColumns
-from bitwright.networks.external import READS, Model, as_model
-from bitwright.networks.external import is_model as is_model
+from bitwright.networks.external import READS, as_model
 from bitwright.networks.external.model import StateTable
 from bitwright.rules import Algorithm, NodeProgram
 from bitwright.rules.cells import Tile
@@ -25,16 +23,6 @@ if TYPE_CHECKING:
     from bitwright.networks.external.model import Reads
 
 _MOST = 1 << 20  # rows of a table
-
-
-def model_of(network: Path | None, reads: str | None, threshold: float | None) -> Path | Model | None:
-    """A network file of the command line: ours as it is, an ONNX file with how to read it."""
-    if network is None or not is_model(network):
-        for name, value in (("reads", reads), ("threshold", threshold)):
-            if value is not None:
-                raise InputError(f"{option(name)} goes with an ONNX file, {option('network')} MODEL.onnx; leave it out")
-        return network
-    return Model(network, reads, 0.5 if threshold is None else threshold)  # type: ignore[arg-type]
 
 
 def fitted(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from bitwright.common.errors import InputError, OtherKindError, ProofError, counted, option
@@ -13,7 +12,6 @@ from bitwright.engines.cells.wiring import tile_of
 from bitwright.engines.external import FittedModel
 from bitwright.networks import AnyNetwork
 from bitwright.networks.external import HeldModel, Model, as_model, is_model
-from bitwright.networks.external.model import Given
 from bitwright.proofs.exhaustion.domains import check_domain
 from bitwright.rules import Algorithm, NodeProgram, Program
 from bitwright.rules.cells import Tile
@@ -22,8 +20,7 @@ from bitwright.verbs.arguments import pattern_asked
 from bitwright.verbs.certificates import BitNames, ProvedProgram
 from bitwright.verbs.chain import ClaimChain, prove_chain
 from bitwright.verbs.models import fitted
-from bitwright.verbs.network import Network, open_networks
-from bitwright.verbs.open import SIZED, shipped
+from bitwright.verbs.network import Network, as_networks
 from bitwright.verbs.sizes import (
     InSizes,
     ProgramAtSize,
@@ -43,7 +40,7 @@ from bitwright.verbs.telling import Teller
 if TYPE_CHECKING:
     from bitwright.verbs.certificates import Certificate
 
-Provable = str | PathLike[str] | Network | AnyNetwork | Model | HeldModel | Given
+Provable = Network | AnyNetwork | Model | HeldModel | Callable[..., Any]
 _NOTHING = InSizes(None, ())
 
 
@@ -132,7 +129,7 @@ def network_target(
     tile: Tile | None,
     tell: Teller,
     *,
-    oracle: Model | Given | None = None,
+    oracle: Model | Callable[..., Any] | None = None,
     device: str | None = None,
     domain: str | None = None,
     claimed: Certificate | None = None,
@@ -163,13 +160,10 @@ def network_target(
                 f"{option('oracle')} goes with a network of your own: an ONNX file, a module or a function"
             )
         if isinstance(network, list | tuple):
-            raise InputError(f"give one network, or the path of its file, got a {type(network).__name__}")
-        found, *others = open_networks(network)
-        if others:
-            raise InputError(f"{network} holds several networks; quantize them into one, which can be proved")
+            raise InputError(f"give one network, got a {type(network).__name__}")
+        (found,) = as_networks(network)
         weights, own = found.weights, found.pattern
-        named = isinstance(what, str) and what in SIZED
-        programs = open_programs(shipped(str(what), {}, networks=[found]) if named else what)
+        programs = open_programs(what)
         if not found.cells:
             own = _state_of(found.weights, programs)
         assert own is not None

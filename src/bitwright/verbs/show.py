@@ -221,7 +221,7 @@ def save_diagram(algorithm: Algorithm, path: str | PathLike[str], tile: Tile | N
     write_atomically(place, picture.encode())
 
 
-def cell_kinds(what: Algorithm | Program | NodeProgram | str | PathLike[str], tile: Tile = 1) -> KindsOfCells:
+def cell_kinds(what: Algorithm | Program | NodeProgram, tile: Tile = 1) -> KindsOfCells:
     """The kinds of the cells of a program, with `tile` neighbouring cells taken as one; as `show --tile` prints them.
 
     Of a node program they are those of its `graphs`; how many cells there are is then that of a small one.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
-from os import PathLike
 from typing import Any, Literal, overload
 
 from bitwright.common.bits import shorten, whole_number
@@ -22,7 +21,7 @@ from bitwright.verbs.arguments import pattern_asked
 from bitwright.verbs.open import subject
 from bitwright.verbs.telling import Teller, say_compiling, teller
 
-Sized = Algorithm | Program | NodeProgram | str | PathLike[str]
+Sized = Algorithm | Program | NodeProgram
 OF = ("ensemble", "network")
 _SCOPES = {"input": "one input", "inputs": "all inputs", "runs": "all steps of all runs"}
 

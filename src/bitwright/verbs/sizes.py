@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from bitwright.common.bits import shorten
@@ -31,7 +30,7 @@ _REMEMBERED = 64  # proofs of kinds
 _PROVED: dict[tuple[str, ...], KindsProof] = {}
 
 
-Subject = Algorithm | Program | NodeProgram | str | PathLike[str]
+Subject = Algorithm | Program | NodeProgram
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ def in_sizes(what: Algorithm | NodeProgram, sizes: SizesAsked | None = None) -> 
 
 
 def open_programs(what: Subject | Sequence[Subject]) -> list[Algorithm | NodeProgram]:
-    """The programs that were given: objects, files or shipped names."""
+    """One program or several, as a list."""
     several: Sequence[Any] = what if isinstance(what, list | tuple) else [what]
     if not several:
         raise InputError("give at least one program, whose cells are meant")

@@ -38,13 +38,13 @@ from bitwright.verbs.cells import (
 )
 from bitwright.verbs.engines import check_options, check_tile
 from bitwright.verbs.executions import TOLERANCE, WIDER, Sample, cell_set, unseen, unseen_kinds
-from bitwright.verbs.network import Network, Training, wider
+from bitwright.verbs.network import Network, Training, load_networks, wider
 from bitwright.verbs.open import of_bits, subject
 from bitwright.verbs.sizes import SizesAsked, at_size, in_sizes, missing_size
 from bitwright.verbs.telling import Teller, teller
 
 _OPTIONS = ("sizes", "tile", "executions", "recipe", "networks", "integer", "weight_bits", "seeds", "progress")
-Trainable = Algorithm | Program | NodeProgram | str | PathLike[str]
+Trainable = Algorithm | Program | NodeProgram
 _MOST_NETWORKS, _MOST_SEEDS = 10**6, 1_000
 
 
@@ -66,6 +66,10 @@ class Members(Report):
         more = f"; {self.folder} holds {self.there:,} networks, and all of them will be averaged"
         made = f"{len(self.files):,} networks of width {self.recipe.width:,}, in {self.seconds:.2f} s"
         return made + more * (self.there > len(self.files))
+
+    def load(self) -> list[Network]:
+        """All networks of the folder."""
+        return load_networks(self.folder)
 
     def to_dict(self) -> dict[str, Any]:
         """What `bitwright train --networks N --json` prints."""
@@ -132,11 +136,11 @@ def train(
     these kinds, in any size. Every local state is tried, and if one is wrong the next of `seeds` seeds is taken. With
     tile="all" the whole state of one program, in one size, is the one cell.
 
-    >>> from bitwright import multiplication, run
+    >>> from bitwright import addition, multiplication, run
     >>> network = train(multiplication(6), sizes="1..8")
     >>> network.proved, run(multiplication(20), multiplicand=719483, multiplier=483719, network=network).value
     (True, 348027597277)
-    >>> train("addition", tile="all", width=512, integer=False).sentence
+    >>> train(addition(4), tile="all", width=512, integer=False).sentence
     'the whole state, 16 examples; width 512, 57,344 bytes of float32 weights'
 
     - `sizes`: the kinds of cells of all these sizes, such as "1..64", "l=1..64" or range(1, 65).
@@ -199,7 +203,7 @@ def train_members(
 
     >>> from bitwright import addition, run
     >>> members = train_members(addition(2), folder="adders", networks=3, tile="all", width=512)
-    >>> run(addition(2), p=3, q=2, network=members.folder).value
+    >>> run(addition(2), p=3, q=2, network=members.load()).value
     5
     """
     whole_number(networks, option("networks"), 1, _MOST_NETWORKS)
