@@ -13,7 +13,7 @@ from own_networks import Layers, as_function, as_module, as_onnx, layers_of
 
 from bitwright import Certificate, InputError, Model, ProofError, addition, certify, parse, run, train
 from bitwright.proofs.exhaustion.task import ProofTask, prove
-from bitwright.verbs.models import fitted
+from bitwright.verbs.models import fit_model
 
 ADDER = replace(addition(2), ensures=())  # what the rules compute is no matter here
 PLAIN = addition(3).program  # its two kinds of cells are those of every size
@@ -203,7 +203,7 @@ def test_a_proof_goes_on_from_its_file_and_in_other_processes(cells: Layers, tmp
         certify(PLAIN, as_function(cells), resume=file)
     with pytest.raises(InputError, match=r"workers.*share"):
         certify(PLAIN, as_function(cells), workers=2)
-    task = ProofTask(addition(3), fitted(Model(network), PLAIN)[0], "cells")
+    task = ProofTask(addition(3), fit_model(Model(network), [addition(3)])[0], "cells")
     assert prove(pickle.loads(pickle.dumps(task))) == prove(task)
 
 

@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bitwright.common.bits import whole_number
-from bitwright.common.errors import InputError, option, suggestion
+from bitwright.common.errors import InputError, suggestion
 from bitwright.networks import Plan, Recipe
 from bitwright.rules import Algorithm
 from bitwright.rules.given import is_node_program
-from bitwright.rules.pattern import pattern_of
-from bitwright.verbs.engines import EngineChoice, check_options
+from bitwright.verbs.engines import check_options
 
 if TYPE_CHECKING:
     from bitwright.rules import NodeProgram
-    from bitwright.rules.cells import Tile
-    from bitwright.rules.pattern import Pattern
 
 _OWN_DEFAULT = ("width", "tolerance", "padding", "descent")  # where None is given
 _OF_PLAN = ("tolerance", "descent", "parametrization", "rate", "most_steps")
@@ -68,18 +65,6 @@ def check_batch(states: object, workers: int | None) -> None:
         raise InputError(f"states are a NumPy array of bool, got {got}")
     if workers is not None and whole_number(workers, "workers") < 1:
         raise InputError(f"workers are an integer of threads, 1 or more, got {workers}")
-
-
-def pattern_asked(algorithms: Sequence[Algorithm], tile: Tile, n: str | None, padding: int | None = None) -> Pattern:
-    """The pattern of the cells of all these programs, or of the whole state of one."""
-    EngineChoice("limit", padding=padding, tile=tile).checked()
-    if not algorithms:
-        raise InputError("give at least one program, whose cells are meant")
-    if tile != "all" and n is not None:
-        raise InputError(
-            f"{option('n')} does not go with cells: n is the cell's own, at most one match in each of its blocks"
-        )
-    return pattern_of([one.program for one in algorithms], tile)
 
 
 def make_recipe(

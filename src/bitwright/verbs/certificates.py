@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bitwright.common.errors import InputError, Report, counted, thousandths
+from bitwright.common.files.documents import check_fields, each, optional, table, text, whole
 from bitwright.common.files.storage import as_path, write_atomically
 from bitwright.common.files.storage import check_writable as check_writable
 from bitwright.common.lazy import Shown
@@ -17,6 +19,8 @@ from bitwright.proofs.claims import ONE_SIZE, Claim, Outcome
 from bitwright.proofs.exhaustion import NetworkVerdict
 from bitwright.proofs.exhaustion.certificate_file import read_verdict
 from bitwright.proofs.exhaustion.one_state import OneState
+from bitwright.rules.algorithm import MAX_EXAMPLES
+from bitwright.rules.ensures import joined
 from bitwright.verbs.certificate_reports import limit_report, network_report, network_statement, state_report
 from bitwright.verbs.chain import ClaimChain
 
@@ -28,6 +32,15 @@ if TYPE_CHECKING:
     from bitwright.verbs.telling import Teller
 
 BitNames = Mapping[str, Sequence[str]]
+_SHOWN = 3  # lines of a specification that a headline has
+_PROGRAM = {
+    "name": text(),
+    "description": text(),
+    "graphs": optional(text()),
+    "names": table(each(text())),
+    "declared": optional(whole(0, MAX_EXAMPLES)),
+    "ensures": each(text()),
+}
 _OUTCOMES: dict[str, Outcome] = {
     "certified": "proved",
     "refuted": "refuted",
@@ -38,13 +51,30 @@ _OUTCOMES: dict[str, Outcome] = {
 
 @dataclass(frozen=True)
 class ProvedProgram:
-    """The program that a certificate was made or checked for; a certificate file does not contain it."""
+    """The program that a certificate was made or checked for: for reports, and no part of what is checked."""
 
     name: str = ""
     description: str = ""
     graphs: str | None = None  # of a node program: the graphs on which its cells are of the proved kinds
     names: BitNames = field(default_factory=dict)  # of cells: what the bits of the pattern are called in the program
     declared: int | None = None  # the author's bound on n
+    ensures: tuple[str, ...] = ()  # the lines that state what it computes
+
+    @property
+    def statement(self) -> str:
+        """What the program states that it computes, in a few lines."""
+        more = len(self.ensures) - _SHOWN
+        return joined(self.ensures[:_SHOWN]) + (f" and {counted(more, 'more line')}" if more > 0 else "")
+
+    @classmethod
+    def read(cls, document: object, path: Path) -> ProvedProgram:
+        """The program as a certificate file names it, checked for form."""
+        if document is None:  # a file that does not name it
+            return cls()
+        check_fields({"program": document}, path, "a certificate", {"program": table(lambda _: None)})
+        fields: Any = document
+        check_fields(fields, path, "a certificate", _PROGRAM)
+        return cls(**{**fields, "ensures": tuple(fields["ensures"])})
 
 
 @dataclass(frozen=True, repr=False)
@@ -141,7 +171,8 @@ class Certificate(Shown, Report):
         {
           "certified": true
         """
-        return claims_of(self.own, type(self.own), self.chain.document())
+        named = {"program": asdict(self.about)} if self.about.name else {}
+        return claims_of(self.own, type(self.own), self.chain.document() | named)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the certificate to a JSON file, which `load` reads.
@@ -166,7 +197,10 @@ class Certificate(Shown, Report):
 
         file = certificate_beside(as_path(path, "a certificate file"))
         own, links = read_verdict(file)
-        return cls(own, ClaimChain.read(links, file))
+        check_fields({"links": links}, file, "a certificate", {"links": table(lambda _: None)})
+        document: Any = links
+        about = ProvedProgram.read(document.pop("program", None), file)
+        return cls(own, ClaimChain.read(document, file), about)
 
     def check(
         self,

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
-from bitwright.common.errors import InputError, listing, option, shorten
+from bitwright.common.errors import (
+    BitwrightError,
+    InputError,
+    ProofError,
+    TrainCellsError,
+    counted,
+    listing,
+    option,
+    shorten,
+)
 from bitwright.common.files.storage import as_path
 from bitwright.common.workers import Workers
+from bitwright.engines.cells.network import TABLED
 from bitwright.engines.external import FittedModel
+from bitwright.networks import IntegerNetwork
 from bitwright.networks.external import Model, is_model
 from bitwright.proofs import certificate
 from bitwright.proofs.certificate import LimitVerdict
@@ -19,18 +30,24 @@ from bitwright.proofs.exhaustion import NetworkVerdict, ProofTask, certify_netwo
 from bitwright.proofs.exhaustion.certificate_file import check_network_certificate, check_speaks_of
 from bitwright.proofs.exhaustion.domains import usual_domain
 from bitwright.proofs.exhaustion.one_state import look_at_state, state_with
+from bitwright.proofs.exhaustion.task import MOST, check_size, duration, expected_seconds, how_many
 from bitwright.proofs.ranges import matches_range
+from bitwright.rules import Algorithm
 from bitwright.rules.cells import Tile
+from bitwright.rules.pattern import pattern_of
 from bitwright.runs.progress import Progress
 from bitwright.theory.decisions import training_size
 from bitwright.theory.rounding import ROUNDINGS, Rounding, check_rounding
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.layout import ColumnTask
 from bitwright.verbs.certificates import Certificate, StateReport
+from bitwright.verbs.devices import gpu_name
 from bitwright.verbs.proof_target import ProofTarget, Provable, limit_target, network_target
-from bitwright.verbs.shorter_proof import check_cost
-from bitwright.verbs.sizes import SizesAsked, Subject, naming_program
+from bitwright.verbs.sizes import SizesAsked, Subject, as_programs, by_algorithm
 from bitwright.verbs.telling import Teller, say_compiling, teller
+
+MINUTES = 10  # that a proof may take unless a longer one was asked for
+_LONG = 5  # seconds from which on a GPU is looked for
 
 if TYPE_CHECKING:
     from bitwright.transformers.decision import Decision
@@ -142,44 +159,35 @@ def certify(
     of what is done and how much there is.
     """
     if isinstance(what, ColumnTask) or isinstance(network, Decoder) or module is not None:
+        from bitwright.verbs.decoders import certify_decoder
+
         others: dict[str, object] = {"sizes": sizes, "domain": domain, "rounding": rounding, "n": n, "tile": tile}
         others |= {"state": state, "device": device, "function": function, "oracle": oracle, "yes": yes}
-        how: dict[str, Any] = {"module": module, "seconds": seconds, "measure": measure, "workers": workers}
-        how |= {"resume": resume, "progress": progress}
-        return _certify_decoder(what, network, others | {"padding": padding}, **how)
-    if seconds is not None or measure:
-        name = option("measure" if measure else "seconds")
-        raise InputError(f"{name} goes with a task of a transformer and its decoder; leave it out")
-    tell = teller(progress)
+        _refuse("does not go with a task of a transformer", padding=padding, **others)
+        options: dict[str, Any] = {"seconds": seconds, "measure": measure, "workers": workers, "progress": progress}
+        return certify_decoder(what, network, module=module, resume=resume, **options)  # type: ignore[arg-type]
+    _refuse("goes with a task of a transformer and its decoder", measure=measure, seconds=seconds)
+    tell, programs = teller(progress), as_programs(what)
     if network is None:
-        given = {"domain": domain, "state": state, "device": device, "resume": resume, "oracle": oracle}
-        _refuse_of_limit(**given, yes=yes or None, workers=None if str(workers) == "1" else workers)
+        others = {"domain": domain, "state": state, "device": device, "resume": resume, "oracle": oracle, "yes": yes}
+        why = f"goes with {option('network')}; the proof of the limit has no states to go through"
+        _refuse(why, workers=str(workers) != "1", **others)
         if n == "reachable" and not hasattr(progress, "working"):
             say_compiling()
         chosen = check_rounding(rounding or "calibrated")
-        target = limit_target(what, sizes, tile, tell, n, padding)
-        return Certificate(_prove_limit(target, chosen, n, padding, tell), target.chain(tell, function), target.about)
-    _refuse_of_network(network, state, rounding, n=n, padding=padding, tile=None if is_model(network) else tile)
+        target = limit_target(programs, sizes, tile, tell, n, padding)
+        verdict = _prove_limit(target, chosen, n, padding, tell)
+        return Certificate(verdict, target.prove_chain(tell, function), target.about)
+    _check_network_settings(network, rounding, n=n, padding=padding, tile=None if is_model(network) else tile)
     if state is not None:
-        if domain is not None or resume is not None:
-            raise InputError(
-                f"{option('state')} looks at one state; leave out {option('domain')} and {option('resume')}"
-            )
-        return _look(network_target(what, network, sizes, tile, tell, oracle=oracle, device=device, state=True), state)
-    target = network_target(what, network, sizes, tile, tell, oracle=oracle, device=device, domain=domain)
-    chain = target.chain(tell, function)
-    domain = usual_domain(target.algorithm.program) if domain is None else domain
-    task, who = _task(target, domain, workers, device, yes, resume, tell)
+        _refuse(f"does not go with {option('state')}, which looks at one state", domain=domain, resume=resume)
+        target = network_target(programs, network, sizes, tile, tell, oracle=oracle, device=device, state=True)
+        return _look_at_state(target, state)
+    target = network_target(programs, network, sizes, tile, tell, oracle=oracle, device=device, domain=domain)
+    chain = target.prove_chain(tell, function)
+    task, who = _proof_task(target, domain or usual_domain(target.algorithm.program), workers, device, resume)
+    task = _check_cost(task, who, device, yes, tell, target.tile)
     return Certificate(_prove_network(task, who, resume, target.sizes, tell), chain, target.about)
-
-
-def _certify_decoder(what: Any, network: Any, others: Mapping[str, object], **how: Any) -> Decision:
-    from bitwright.verbs.decoders import certify_decoder
-
-    for name, value in others.items():
-        if value not in (None, False):
-            raise InputError(f"{option(name)} does not go with a task of a transformer; leave it out")
-    return certify_decoder(what, network, **how)
 
 
 def check(
@@ -196,27 +204,32 @@ def check(
     progress: Teller | Progress | bool | None,
 ) -> Certificate:
     """Proves every claim of a certificate again; raises ProofError at the first that does not hold."""
-    tell, own = teller(progress), claimed.own
-    with naming_program(what, claimed.of):
+    tell, own, programs = teller(progress), claimed.own, as_programs(what)
+    checked = by_algorithm(programs)[0]
+    try:
         if network is None:
-            target = limit_target(what, sizes, tile, tell, claimed=claimed)
+            target = limit_target(programs, sizes, tile, tell, claimed=claimed)
         else:
             cells: Tile = 1 if claimed.cells else "all"
-            target = network_target(what, network, sizes, cells, tell, oracle=oracle, device=device, claimed=claimed)
-    with naming_program(target.algorithm, claimed.of):
+            how: dict[str, Any] = {"oracle": oracle, "device": device, "claimed": claimed}
+            target = network_target(programs, network, sizes, cells, tell, **how)
+        checked = target.algorithm
         if isinstance(own, LimitVerdict):
             with tell.working("checking") as step:
                 check_certificate(own, target.algorithm, step)
         else:
             assert target.network is not None
             check_speaks_of(own, target.algorithm, target.network)
-            task, who = _task(target, own.domain, workers, device, yes, None, tell, check=True)
+            task, who = _proof_task(target, own.domain, workers, device, None)
+            task = _check_cost(task, who, device, yes, tell, check=True)
             with tell.working(task.unit) as step:
-                how: dict[str, Any] = {"workers": who, "progress": step, "device": task.device}
-                own = check_network_certificate(own, target.algorithm, target.network, oracle=target.oracle, **how)
-        chain = target.chain(tell, claimed.chain.tried)
+                how = {"workers": who, "progress": step, "device": task.device, "oracle": target.oracle}
+                own = check_network_certificate(own, target.algorithm, target.network, **how)
+        chain = target.prove_chain(tell, claimed.chain.tried)
         if target.oracle is None and target.programs.programs:  # a pattern by itself has no other claims
             chain.check(claimed.chain)
+    except ProofError as error:
+        raise ProofError(str(error), name=checked.name, of=claimed.of, program_id=checked.program.id) from None
     return Certificate(replace(own, sizes=target.sizes), chain, target.about, holds=True)
 
 
@@ -231,17 +244,10 @@ def _prove_limit(
         return certificate.certify(target.algorithm.program, rounding, within, examples, step)
 
 
-def _task(
-    target: ProofTarget,
-    domain: str,
-    workers: str | int,
-    device: str | None,
-    yes: bool,
-    resume: str | PathLike[str] | None,
-    tell: Teller,
-    check: bool = False,
+def _proof_task(
+    target: ProofTarget, domain: str, workers: str | int, device: str | None, resume: str | PathLike[str] | None
 ) -> tuple[ProofTask, Workers]:
-    """The proof to make, and who makes it; raises InputError for one that takes too long or cannot be shared out."""
+    """The proof to make, and who makes it; raises InputError for one that cannot be shared out."""
     assert target.network is not None
     who = Workers.parse(str(workers), str(device or "cpu"))
     for used in (target.network, target.oracle):
@@ -251,8 +257,51 @@ def _task(
                 what = "a file to resume from cannot say whether it is the same"
             if what:
                 raise InputError(f"{used.model.name} computes by code of this process, so {what}; export it to ONNX")
-    task = ProofTask(target.algorithm, target.network, domain, str(device or "cpu"), target.oracle)
-    return check_cost(task, who, device, yes, tell, tile=target.tile, check=check), who
+    return ProofTask(target.algorithm, target.network, domain, str(device or "cpu"), target.oracle), who
+
+
+def _check_cost(
+    task: ProofTask, workers: Workers, device: str | None, yes: bool, tell: Teller, tile: Tile = 1, check: bool = False
+) -> ProofTask:
+    """Says how long a proof takes, and moves it to a GPU if the CPU would take long and no device was chosen.
+
+    Raises InputError for one that takes more than 10 minutes, unless `yes`.
+    """
+    if task.domain_name == "cells":
+        fewer = f"a smaller {option('tile')} of train has" if tile != 1 else "cells of fewer blocks have"
+        shorter = f"{fewer} fewer local states"
+    else:
+        shorter = f"{option('domain')} runs tries the states of all runs alone" * (task.domain_name == "states")
+    if check:
+        shorter = f"{option('check')} tries all that the certificate speaks of"
+    error: type[InputError] = InputError
+    if not check and task.domain_name != "cells" and (states := _local_states(task.algorithm)) is not None:
+        error, shorter = TrainCellsError, f"{shorter}; a network of its cells has {counted(states, 'local state')}"
+    if task.domain.size >= MOST and task.domain_name != "cells":
+        many = shorten(task.domain.size, 24)
+        raise error(f"there are {many} {task.unit}, more than can be tried; {shorter or 'take a smaller program'}")
+    check_size(task)
+    size, seconds = how_many(task), expected_seconds(task, workers)
+    movable = device is None and workers.kind == "serial" and isinstance(task.network, IntegerNetwork)
+    if seconds > _LONG and movable and (gpu := gpu_name()) is not None:
+        tell.note(f"on {gpu}; {option('device')} cpu would take about {duration(seconds)}")
+        task = replace(task, device="cuda")
+        seconds = expected_seconds(task, workers)
+    if seconds > 60 * MINUTES and not yes:
+        begin = f"{option('yes')} begins all the same, {option('resume')} keeps what is done"
+        what = f"{size} will take about {duration(seconds)} here, more than {MINUTES} minutes"
+        raise error("; ".join(filter(None, (what, begin, shorter))))
+    tell.note(f"{size} to try, about {duration(seconds)}")
+    return task
+
+
+def _local_states(algorithm: Algorithm) -> int | None:
+    """How many local states the cells of a program have, if few."""
+    try:
+        states = pattern_of([algorithm.program]).local_states
+    except BitwrightError:
+        return None
+    return states if states <= TABLED else None
 
 
 def _prove_network(
@@ -274,53 +323,41 @@ def _prove_network(
     return replace(found, sizes=sizes)
 
 
-def _look(target: ProofTarget, state: str) -> StateReport:
+def _look_at_state(target: ProofTarget, text: str) -> StateReport:
     """One state through the network; for cells a local state, in names of the pattern or of the program."""
-    program, pattern, network = target.algorithm.program, target.pattern, target.network
+    if not isinstance(text, str):
+        raise InputError(f"{option('state')} is a str of names of bits, such as 'p[1] q[1]', got {shorten(repr(text))}")
+    pattern, network = target.pattern, target.network
     if target.cells:
-        state = _by_pattern(state, target)
-    on, kind = state_with(program, state)
+        theirs = {name: bit for bit, own in target.names.items() if "_block" in bit for name in own}
+        kinds = (f"kind{number}" for number in range(1, 1 + len(pattern.kinds)))
+        known = {*pattern.program.layout.names, *kinds, "none"}
+        if unknown := [word for word in text.split() if word not in known and word not in theirs]:
+            raise InputError(
+                f"a network of cells is looked at one cell at a time; '{unknown[0]}' is in no first cell of a kind, "
+                f"which have the bits {listing([*theirs], 12)}"
+            )
+        text = " ".join(word if word in known else theirs[word] for word in text.split())
+    on, kind = state_with(target.algorithm.program, text)
     assert network is not None
     read = network.columns.pattern if isinstance(network, FittedModel) else pattern
-    found = look_at_state(read, network, on, kind, target.oracle)
-    return StateReport(**vars(found), about=target.about)
+    return StateReport(**vars(look_at_state(read, network, on, kind, target.oracle)), about=target.about)
 
 
-def _by_pattern(text: str, target: ProofTarget) -> str:
-    """Translates bits of the first cell of each kind to bits of the pattern; other words stay as they are."""
-    theirs = {name: bit for bit, own in target.names.items() if "_block" in bit for name in own}
-    kinds = (f"kind{number}" for number in range(1, 1 + len(target.pattern.kinds)))
-    known = {*target.pattern.program.layout.names, *kinds, "none"}
-    if unknown := [word for word in text.split() if word not in known and word not in theirs]:
-        raise InputError(
-            f"a network of cells is looked at one cell at a time; '{unknown[0]}' is in no first cell of a kind, which "
-            f"have the bits {listing([*theirs], 12)}"
-        )
-    return " ".join(word if word in known else theirs[word] for word in text.split())
+def _refuse(why: str, **given: object) -> None:
+    """Raises InputError for the first of these settings that is given."""
+    for name in (name for name, value in given.items() if value not in (None, False)):
+        raise InputError(f"{option(name)} {why}; leave it out")
 
 
-def _refuse_of_limit(**given: object) -> None:
-    """Raises InputError for a setting that needs a network."""
-    for name in (name for name, value in given.items() if value is not None):
-        what = "the proof of the limit has no states to go through"
-        raise InputError(f"{option(name)} goes with {option('network')}; {what}")
-
-
-def _refuse_of_network(network: object, state: object, rounding: str | None, **given: object) -> None:
+def _check_network_settings(network: object, rounding: str | None, **given: object) -> None:
     """Raises InputError for a setting that does not go with a network."""
-    if not isinstance(state, str | None):
-        raise InputError(
-            f"{option('state')} is a str of names of bits, those that are on, such as 'p[1] q[1]', got "
-            f"{shorten(repr(state))}"
-        )
     if isinstance(network, str) and network in ROUNDINGS:
         raise InputError(f"'{network}' is a rounding, not a network; give it as {option('rounding')}")
-    other = f"does not go with {option('network')}"
     if rounding == "sign":
         raise InputError(
-            f"{option('rounding')} sign {other}: under it the limit is exactly 0 where one example matches, and chance "
-            "would decide; networks are proved with calibrated rounding"
+            f"{option('rounding')} sign does not go with {option('network')}: under it the limit is exactly 0 where "
+            "one example matches, and chance would decide; networks are proved with calibrated rounding"
         )
-    for name, value in {"rounding": None if rounding == "calibrated" else rounding, **given}.items():
-        if value is not None:
-            raise InputError(f"{option(name)} {other}; the network file says how it was trained")
+    given |= {"rounding": None if rounding == "calibrated" else rounding}
+    _refuse(f"does not go with {option('network')}; the network file says how it was trained", **given)

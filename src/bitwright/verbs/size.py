@@ -17,7 +17,7 @@ from bitwright.rules.given import by_its_cells
 from bitwright.runs.progress import Progress
 from bitwright.theory import check_scope, sizes
 from bitwright.theory.decisions import cells_range
-from bitwright.verbs.arguments import pattern_asked
+from bitwright.verbs.engines import choose_pattern
 from bitwright.verbs.open import subject
 from bitwright.verbs.telling import Teller, say_compiling, teller
 
@@ -205,7 +205,7 @@ def size(  # type: ignore[misc]
     asked, algorithms = check_scope("inputs" if of == "network" else domain or "inputs"), by_its_cells(own)
     algorithm = algorithms[0]
     with tell.working("looking for kinds of cells"):
-        pattern = pattern_asked(algorithms, tile, n, padding)
+        pattern = choose_pattern(algorithms, tile, n, padding)
     if of == "network":
         if domain not in (None, "states", "runs"):
             choices = suggestion(str(domain), ("states", "runs"))

@@ -265,8 +265,7 @@ def _task(
         if sizes is None:
             check_divides(first, tile)
         with tell.working("looking for kinds of cells"):
-            looked = [*in_sizes(first, sizes).programs, *(at for one in others for at in in_sizes(one).programs)]
-        programs = [one.algorithm for one in looked]
+            programs = [*in_sizes([first], sizes).programs, *(at for one in others for at in in_sizes([one]).programs)]
     pattern = pattern_of([one.program for one in programs], tile)
     runs = None if pattern.whole is None else first
     wider = WIDER if sample is not None and runs is None else 1
