@@ -147,12 +147,6 @@ show addition --tile 1 --diagram x.png | --diagram .svg x.png
 show none.safetensors | none.safetensors
 check proof.json | proof.json certificate
 check net.safetensors | net.safetensors network
-compile examples/sbn/multiply.sbn | run
-compile examples/sbn/gcd.py -o x.txt | .sbn
-compile numbers.json | .py
-compile none.py | none.py
-compile one.dec | one.dec
-compile examples/subleq/echo.sq --bits 8 | --bits
 certify addition -o x.bw | .json
 certify addition --check f --rounding sign | --rounding --check
 certify addition --check /no/such.json | /no/such.json
@@ -305,7 +299,7 @@ def test_a_very_long_name_makes_no_long_line(command: str, folder: Path, capsys:
 def test_a_pipe_whose_writer_never_comes(folder: Path, tmp_path: Path, capsys: Captured) -> None:  # noqa: ARG001
     for command, suffix in (
         *(("run", suffix) for suffix in ("bw", "sbn", "sq", "dec")),
-        *(("check", "bw"), ("compile", "py"), ("run flood.bw --graph", "txt"), ("infer --blocks find", "npz")),
+        *(("check", "bw"), ("run flood.bw --graph", "txt"), ("infer --blocks find", "npz")),
         *(("run flood.bw --graph path:3 --values", "txt"), ("certify addition --check", "json")),
     ):
         pipe = tmp_path / f"{command.replace(' ', '')}.{suffix}"

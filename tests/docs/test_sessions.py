@@ -43,19 +43,13 @@ EXITS: dict[str, dict[str, int]] = {
 }
 
 
-def _boards() -> None:
-    """The Python of the page writes the file."""
-    [code] = [block for block in python_of(PAGES["guides/infer.md"]) if "boards.npz" in block]
-    exec(code, {})
-
-
 def _problems() -> None:
     Path("five.bw").write_text(FIVE_MISTAKES)
     Path("odd.bw").write_text("bits a b\nblock a\nblock b\nwhen a=1 write a\nwhen b=1 write a\ninput a\n")
 
 
 # Files that a page speaks of and does not show.
-FILES: dict[str, Callable[[], None]] = {"guides/infer.md": _boards, "reference/rule-text.md": _problems}
+FILES: dict[str, Callable[[], None]] = {"reference/rule-text.md": _problems}
 PICTURES = {"addition.svg": "addition.svg", "third.svg": "tutorial-trace.svg", "cells.svg": "tutorial-cells.svg"}
 
 

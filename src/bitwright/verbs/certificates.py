@@ -14,10 +14,9 @@ from bitwright.common.files.storage import as_path, write_atomically
 from bitwright.common.files.storage import check_writable as check_writable
 from bitwright.common.lazy import Shown
 from bitwright.proofs.certificate import LimitVerdict, Verdict
-from bitwright.proofs.certificate_file import claims_of
+from bitwright.proofs.certificate_file import claims_of, read_verdict
 from bitwright.proofs.claims import ONE_SIZE, Claim, Outcome
 from bitwright.proofs.exhaustion import NetworkVerdict
-from bitwright.proofs.exhaustion.certificate_file import read_verdict
 from bitwright.proofs.exhaustion.one_state import OneState
 from bitwright.rules.algorithm import MAX_EXAMPLES
 from bitwright.rules.ensures import joined
@@ -172,7 +171,7 @@ class Certificate(Shown, Report):
           "certified": true
         """
         named = {"program": asdict(self.about)} if self.about.name else {}
-        return claims_of(self.own, type(self.own), self.chain.document() | named)
+        return claims_of(self.own, self.chain.document() | named)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the certificate to a JSON file, which `load` reads.

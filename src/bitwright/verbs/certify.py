@@ -25,9 +25,8 @@ from bitwright.networks import IntegerNetwork
 from bitwright.networks.external import Model, is_model
 from bitwright.proofs import certificate
 from bitwright.proofs.certificate import LimitVerdict
-from bitwright.proofs.certificate_file import check_certificate
+from bitwright.proofs.certificate_file import check_certificate, check_subject
 from bitwright.proofs.exhaustion import NetworkVerdict, ProofTask, certify_network
-from bitwright.proofs.exhaustion.certificate_file import check_network_certificate, check_speaks_of
 from bitwright.proofs.exhaustion.domains import usual_domain
 from bitwright.proofs.exhaustion.one_state import look_at_state, state_with
 from bitwright.proofs.exhaustion.task import MOST, check_size, duration, expected_seconds, how_many
@@ -216,15 +215,15 @@ def check(
         checked = target.algorithm
         if isinstance(own, LimitVerdict):
             with tell.working("checking") as step:
-                check_certificate(own, target.algorithm, step)
+                check_certificate(own, target.algorithm, progress=step)
         else:
             assert target.network is not None
-            check_speaks_of(own, target.algorithm, target.network)
+            check_subject(own, target.algorithm, target.network)
             task, who = _proof_task(target, own.domain, workers, device, None)
             task = _check_cost(task, who, device, yes, tell, check=True)
             with tell.working(task.unit) as step:
                 how = {"workers": who, "progress": step, "device": task.device, "oracle": target.oracle}
-                own = check_network_certificate(own, target.algorithm, target.network, **how)
+                own = check_certificate(own, target.algorithm, target.network, **how)
         chain = target.prove_chain(tell, claimed.chain.tried)
         if target.oracle is None and target.programs.programs:  # a pattern by itself has no other claims
             chain.check(claimed.chain)

@@ -85,7 +85,7 @@ def kinds_of(programs: Programs, sizes: SizesAsked | None = None) -> Pattern:
 
 def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsked | None) -> StateTable:
     """The table of `Model.table`."""
-    from bitwright.proofs.exhaustion.findings import Truth
+    from bitwright.proofs.exhaustion.findings import written_bits
     from bitwright.proofs.exhaustion.judges import states_of
 
     if reads not in READS:
@@ -100,12 +100,12 @@ def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsk
     domain = states_of(columns, by_algorithm(subjects)[0], "states")
     if domain.size > _MOST:
         raise InputError(f"there are {domain.size:,} states, more than the {_MOST:,} that a table holds")
-    truth, parts = Truth(columns.program), []
+    parts = []
 
     def look(matched: BoolArray, numbers: Any, step: int, times: int, own: slice) -> None:  # noqa: ARG001
         asked = np.zeros((len(matched), columns.program.bits), dtype=bool)
         asked[:, own] = True
-        parts.append((columns.rows(matched), (truth(matched) & asked), asked))
+        parts.append((columns.rows(matched), written_bits(columns.program, matched) & asked, asked))
 
     domain.visit(0, domain.size, look)
     inputs, labels, asked = (np.concatenate(each) for each in zip(*parts, strict=True))

@@ -48,7 +48,7 @@ def package_of(target: str) -> Any:
 
 
 def _of_machines(target: str) -> bool:
-    return target == "machine-v" or Path(target).suffix.lower() in (".sbn", ".py", *IMAGES)
+    return target == "machine-v" or Path(target).suffix.lower() in (".sbn", *IMAGES)
 
 
 def open_program(
