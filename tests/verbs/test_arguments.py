@@ -130,7 +130,7 @@ WRONG |= {
     "tile": (lambda: bw.train(small(), tile=1.5), "1.5"),  # type: ignore[arg-type]
     "tile size": (lambda: bw.train(small(), tile=17), "1 16 17"),
     "seeds": (lambda: bw.train(small(), seeds=0), "1 1,000 0"),
-    "several": (lambda: bw.train(small(), small(), tile="all", integer=False), "network programs"),
+    "several": (lambda: bw.train([small(), small()], tile="all", integer=False), "network programs"),
     "networks": (lambda: bw.train(small(), tile="all", integer=False, networks=2), "2 networks"),
     "width": (lambda: bw.train(small(), width="128"), "width integer"),
     "recipe": (lambda: bw.train(small(), recipe={"width": 4}), "recipe Recipe"),  # type: ignore[arg-type]

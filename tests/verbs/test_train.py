@@ -9,7 +9,6 @@ from calling import document as typed
 
 import bitwright as bw
 from bitwright.verbs.executions import Sample
-from bitwright.verbs.train import train_members
 
 GRAY = str(Path(__file__).parents[2] / "examples" / "gray.bw")
 FLOOD = str(Path(__file__).parents[2] / "examples" / "graphs" / "bfs.bw")
@@ -64,7 +63,7 @@ def lasting(facts: dict[str, Any]) -> dict[str, Any]:
 def test_the_same_network_either_way(name: str, capsys: Captured, tmp_path: Path) -> None:
     words, what, settings = SAME[name]
     file = tmp_path / "n.safetensors"
-    said, own = typed(capsys, "train", *words, "-o", file), bw.train(*what, **settings)
+    said, own = typed(capsys, "train", *words, "-o", file), bw.train(what, **settings)
     assert lasting(own.to_dict()) == lasting(said)
     held = bw.Network.load(file)
     assert held.digest == own.digest == said["digest"]
@@ -88,7 +87,7 @@ def test_members_in_a_folder(capsys: Captured, tmp_path: Path) -> None:
         typed_in, own_in = tmp_path / f"{name}-typed", tmp_path / f"{name}-own"
         common = ["train", *ADDER, *words, "--width", "128", "--networks"]
         said = typed(capsys, *common, "2", "-o", typed_in)
-        own = train_members(bw.addition(3), folder=own_in, networks=2, width=128, **settings)
+        own: Any = bw.train(bw.addition(3), folder=own_in, networks=2, width=128, **settings)
         assert lasting(own.to_dict()) == lasting(said)
         again = typed(capsys, *common, "3", "-o", typed_in)  # goes on
         assert again["digests"][:2] == said["digests"]

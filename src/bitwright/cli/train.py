@@ -96,12 +96,12 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 
 def _keep(programs: list[Algorithm], output: Path, as_json: bool, **how: Any) -> int:
     """Trains networks into a file or a folder; exit 1 if a local state is wrong."""
-    from bitwright.verbs.train import check_outputs, train, train_members
+    from bitwright.verbs.train import check_outputs, train
 
     executions, integer, workers = _sample(how), how.pop("integer", True), how.pop("workers")
     if how.get("networks", 1) > 1 and not integer:
         opt.refuse("does not go with several networks in a folder", "source", "weight_bits", "seeds")
-        members = train_members(*programs, folder=output, workers=workers, **how)
+        members: Any = train(programs, folder=output, workers=workers, **how)
         if as_json:
             print_json(members.to_dict())
         else:
@@ -110,7 +110,7 @@ def _keep(programs: list[Algorithm], output: Path, as_json: bool, **how: Any) ->
         return 0
     check_outputs(output, workers=workers)
     with catch_warnings(action="ignore", category=BitwrightWarning):  # it is said below
-        network = train(*programs, executions=executions, integer=integer, **how)
+        network: Any = train(programs, executions=executions, integer=integer, **how)
     network.save(output)
     if as_json:
         print_json({"file": str(output), **network.to_dict()})

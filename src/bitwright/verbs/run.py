@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
-from bitwright.common.bits import BoolArray, to_bit_rows
-from bitwright.common.errors import InputError, option
+from bitwright.common.bits import BoolArray, to_bit_rows, whole_number
+from bitwright.common.errors import InputError, option, suggestion
 from bitwright.common.lazy import is_a
 from bitwright.engines.protocol import Engine
 from bitwright.rules import Algorithm, Program
@@ -17,7 +17,6 @@ from bitwright.rules.given import is_node_program
 from bitwright.runs.observers import Watch
 from bitwright.runs.progress import Progress
 from bitwright.runs.run import BatchRun, Run, run_batch, run_with
-from bitwright.verbs.arguments import as_array, check_batch, check_named, check_once, check_values
 from bitwright.verbs.engines import SETTINGS, engine_for
 from bitwright.verbs.open import is_for_machine_v, subject
 from bitwright.verbs.telling import Teller, teller
@@ -257,3 +256,47 @@ def _states(algorithm: Algorithm, given: Mapping[str, Any]) -> BoolArray:
         bits = to_bit_rows(value, len(word.bits), f"input {word.name}", word.signed)
         columns.append(np.broadcast_to(bits, (lengths[0][0] if lengths else 1, len(word.bits))))
     return algorithm.states(np.concatenate(columns, axis=1))
+
+
+def check_named(what: object, inputs: object) -> None:
+    """Raises InputError unless inputs are a dictionary or None."""
+    if not isinstance(inputs, Mapping | None):
+        names = [word.name for word in what.inputs[:3]] if isinstance(what, Algorithm) else ["NAME"]
+        form = ", ".join(f"'{name}': NUMBER" for name in names)
+        raise InputError(
+            f"inputs are given by name, or as a dictionary such as {{{form}}}, got a {type(inputs).__name__}"
+        )
+
+
+def check_once(inputs: object, values: Mapping[str, object]) -> None:
+    """Raises InputError for an input that is given by name and in the dictionary."""
+    if isinstance(inputs, Mapping) and (twice := [name for name in values if name in inputs]):
+        raise InputError(f"input {twice[0]} is given twice, by name and in the dictionary; leave out one of them")
+
+
+def as_array(name: str, value: Any) -> Any:
+    """Converts an array of another library, such as a PyTorch tensor, to NumPy; returns anything else unchanged."""
+    if isinstance(value, np.ndarray) or not hasattr(value, "__array__") or not getattr(value, "ndim", 0):
+        return value
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(f"input {name} cannot be read as an array of NumPy: {error}") from None
+
+
+def check_values(what: Algorithm | NodeProgram, names: Iterable[str], options: Sequence[str]) -> None:
+    """Raises InputError for a name that is no input and resembles an option more than an input."""
+    words = what.schema().inputs if is_node_program(what) else what.inputs
+    known = [word.name for word in words]
+    for name in names:
+        if name not in known and not suggestion(name, known) and (hint := suggestion(name, options)):
+            raise InputError(f"{what.name} has no input '{name}'{hint}")
+
+
+def check_batch(states: object, workers: int | None) -> None:
+    """Raises InputError unless states are an array of bool, and workers a number of threads."""
+    if not isinstance(states, np.ndarray) or states.dtype != bool:
+        got = f"one of {states.dtype}" if isinstance(states, np.ndarray) else f"a {type(states).__name__}"
+        raise InputError(f"states are a NumPy array of bool, got {got}")
+    if workers is not None and whole_number(workers, "workers") < 1:
+        raise InputError(f"workers are an integer of threads, 1 or more, got {workers}")
