@@ -36,7 +36,7 @@ if not LONG:  # these take seconds
     NOT_RUN["guides/proof.md"] = {"python sceptic/check_network.py": "tests/sceptic checks networks with it"}
 # Commands that do not end with 0, by how they begin.
 EXITS: dict[str, dict[str, int]] = {
-    "guides/computer.md": {"echo bitwright | bitwright run backwards.sq --max-instructions 100": 1},
+    "guides/computer.md": {"echo bitwright | bitwright run backwards.sq --max-steps 100": 1},
     "guides/infer.md": {'bitwright infer states.npz --blocks "p[i]': 1},
     "guides/transformers.md": {"bitwright certify examples/transformers/adder.task --network changed.safetensors": 1},
     "reference/rule-text.md": {"bitwright check five.bw": 1},

@@ -25,26 +25,6 @@ if TYPE_CHECKING:
 
 @opt.verb("infer")
 @click.argument("traces", nargs=-1, required=True, metavar="TRACES...", type=opt.FILE)
-@click.option(
-    "--blocks",
-    "target",
-    metavar="LAYOUT|NAME|TEXT|find",
-    help="A rule file or NAME whose blocks are meant, or blocks as text such as 'p[1] q[1]; c[1]'.  [default: find]",
-)
-@opt.bits
-@opt.lets
-@click.option("--output", "-o", type=opt.FILE, help="The .bw file to write.")
-@click.option("--against", metavar="FILE|NAME", help="Compare with this program.")
-@click.option(
-    "--line",
-    "lines",
-    multiple=True,
-    metavar="TEXT",
-    help="For several sizes: add this line, such as 'output sum = c[l] p' or 'ensure sum == p + q'; may be repeated.",
-)
-@opt.seconds
-@opt.json
-@opt.quiet
 def command(
     traces: tuple[Path, ...],
     target: str | None,
@@ -58,7 +38,7 @@ def command(
     """Recover templates from executions: which writes they confirm, exclude, or leave open.
 
     \b
-    bitwright export addition --from states --states 200 -o states.npz
+    bitwright export addition --from states:200 -o states.npz
     bitwright infer states.npz --blocks examples/addition.bw -o found.bw
     bitwright infer states.npz
     bitwright infer a.npz b.npz c.npz --line "output sum = c[l] p" -o found.bw

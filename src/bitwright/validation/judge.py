@@ -6,6 +6,7 @@ counts by adding up, and matches by the definition, so that it is also the check
 
 from __future__ import annotations
 
+from dataclasses import replace
 from threading import Lock
 
 import numpy as np
@@ -184,8 +185,14 @@ _kept: tuple[str, Runner] | None = None  # in each process: what runs the batche
 
 def run_batch_of(task: Task, number: int) -> Tally:
     """The tally of one batch."""
-    count = task.size(number)
+    count, conditions = task.size(number), task.algorithm.conditions
     rows = task.inputs.rows(number * task.batch, count)
+    if conditions:
+        allowed = Runs(count, task.inputs.values(rows, count), {}).all_hold(conditions)
+        rows, outside = pack_words(unpack(rows, count)[allowed]), int(np.count_nonzero(~allowed))
+        count -= outside
+        ran = judged(task, rows, count, _runner(task).run(rows, count)) if count else Tally()
+        return replace(ran, outside=outside)
     return judged(task, rows, count, _runner(task).run(rows, count))
 
 

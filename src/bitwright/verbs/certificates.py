@@ -39,6 +39,7 @@ _PROGRAM = {
     "names": table(each(text())),
     "declared": optional(whole(0, MAX_EXAMPLES)),
     "ensures": each(text()),
+    "inputs": text(),
 }
 _OUTCOMES: dict[str, Outcome] = {
     "certified": "proved",
@@ -58,12 +59,13 @@ class ProvedProgram:
     names: BitNames = field(default_factory=dict)  # of cells: what the bits of the pattern are called in the program
     declared: int | None = None  # the author's bound on n
     ensures: tuple[str, ...] = ()  # the lines that state what it computes
+    inputs: str = ""  # for which inputs, if not for all
 
     @property
     def statement(self) -> str:
         """What the program states that it computes, in a few lines."""
         more = len(self.ensures) - _SHOWN
-        return joined(self.ensures[:_SHOWN]) + (f" and {counted(more, 'more line')}" if more > 0 else "")
+        return joined(self.ensures[:_SHOWN]) + f" and {counted(more, 'more line')}" * (more > 0) + self.inputs
 
     @classmethod
     def read(cls, document: object, path: Path) -> ProvedProgram:

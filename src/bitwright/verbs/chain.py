@@ -20,6 +20,7 @@ from bitwright.verbs.telling import Teller
 
 _NOT_TRIED = "not tried"
 _ANY = table(lambda _: None)
+_ADVICE = "docs/guides/proof.md#keep-a-trail may help"
 _CLAIM = {
     "verdict": one_of(*get_args(Outcome)),
     "sizes": text(),
@@ -151,7 +152,7 @@ def _function_claim(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[
     if everywhere.verdict == "proved" or (found is not None and _has_size(looked, found["lets"])):
         return everywhere.claim(), everywhere.certificate
     chain = [one for one in everywhere.tried if one.startswith("no chain")]
-    why = (everywhere.tried if len(everywhere.tried) == 1 else [*chain, "no invariant was found"])[0]
+    why = (everywhere.tried if len(everywhere.tried) == 1 else [*chain, f"no invariant was found; {_ADVICE}"])[0]
     if found is not None:
         why = everywhere.sentence()
     claim = _claim_at_sizes(several, looked.text if looked.text != EVERY else None)
@@ -160,7 +161,7 @@ def _function_claim(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[
     if claim.verdict == "proved":
         claim = replace(claim, sentence=f"{claim.sentence}; not at every size: {why}", counterexample=found)
     elif claim.verdict != "refuted":
-        why = why if found is not None else "; ".join(everywhere.tried)
+        why = why if found is not None else f"{'; '.join(everywhere.tried)}; {_ADVICE}"
         claim = replace(claim, sentence=f"not decided: {joined(everywhere.lines)} ({why}; {claim.sentence})")
     return claim, None
 

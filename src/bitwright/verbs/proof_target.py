@@ -14,6 +14,7 @@ from bitwright.networks import AnyNetwork
 from bitwright.networks.external import HeldModel, Model, as_model, is_model
 from bitwright.proofs.exhaustion.domains import check_domain
 from bitwright.rules import Algorithm, NodeProgram, Program
+from bitwright.rules.algorithm import for_inputs
 from bitwright.rules.cells import Tile
 from bitwright.rules.pattern import Pattern, bit_names, is_pattern
 from bitwright.verbs.certificates import BitNames, ProvedProgram
@@ -66,8 +67,11 @@ class ProofTarget:
     @property
     def about(self) -> ProvedProgram:
         """What the certificate says about the program."""
-        one, ensures = self.algorithm, () if self.stated is None else self.stated.ensures
-        return ProvedProgram(one.name, one.description, self._graphs, self.names, one.matches, tuple(map(str, ensures)))
+        one, of = self.algorithm, self.stated
+        ensures, inputs = () if of is None else tuple(map(str, of.ensures)), ""
+        if of is not None and of.conditions:
+            inputs = f" {for_inputs(of)}"
+        return ProvedProgram(one.name, one.description, self._graphs, self.names, one.matches, ensures, inputs)
 
     @property
     def _graphs(self) -> str | None:

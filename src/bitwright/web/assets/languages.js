@@ -4,7 +4,7 @@ const words = (text) => new Set(text.split(" "));
 
 const RULES = {
   comments: "#",
-  keywords: words("let bits block cell when also write for in input output start steps halt at fixed point matches ensure invariant examples chain graph group use end port whole if and or mod nothing signed unique positive one not place"),
+  keywords: words("let bits block cell when also write for in input output start steps halt at fixed point matches where ensure invariant examples chain graph group use end port whole if and or mod nothing signed unique positive one not place"),
   builtins: words("far all back next every north south west east nodes ports digits directed simple connected degree"),
 };
 const SBN = {
