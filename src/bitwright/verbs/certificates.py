@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bitwright.common.errors import InputError, Report, counted, thousandths
+from bitwright.common.errors import Report, counted, thousandths
 from bitwright.common.files.documents import check_fields, each, optional, table, text, whole
 from bitwright.common.files.storage import as_path, write_atomically
 from bitwright.common.files.storage import check_writable as check_writable
@@ -22,13 +22,14 @@ from bitwright.rules.algorithm import MAX_EXAMPLES
 from bitwright.rules.ensures import joined
 from bitwright.verbs.certificate_reports import limit_report, network_report, network_statement, state_report
 from bitwright.verbs.chain import ClaimChain
+from bitwright.verbs.sizes import as_programs
+from bitwright.verbs.telling import Teller, teller
 
 if TYPE_CHECKING:
     from bitwright.networks.external.model import Model
     from bitwright.runs.progress import Progress
     from bitwright.verbs.proof_target import Provable
     from bitwright.verbs.sizes import SizesAsked, Subject
-    from bitwright.verbs.telling import Teller
 
 BitNames = Mapping[str, Sequence[str]]
 _SHOWN = 3  # lines of a specification that a headline has
@@ -165,22 +166,12 @@ class Certificate(Shown, Report):
         return " ".join(found.on) or (found.bit.partition("_")[0] if self.about.names else "none")
 
     def text(self) -> str:
-        """The certificate as its file contains it, with every number it rests on.
-
-        >>> from bitwright import addition, certify
-        >>> print(certify(addition(10)).text()[:21])
-        {
-          "certified": true
-        """
+        """The certificate as its file contains it, with every number it rests on."""
         named = {"program": asdict(self.about)} if self.about.name else {}
         return claims_of(self.own, self.chain.document() | named)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the certificate to a JSON file, which `load` reads.
-
-        >>> from bitwright import addition, certify
-        >>> certify(addition(10)).save("addition.json")
-        """
+        """Writes the certificate to a JSON file, which `load` reads."""
         write_atomically(as_path(path, "a certificate file"), self.text().encode())
 
     @classmethod
@@ -191,8 +182,8 @@ class Certificate(Shown, Report):
 
         >>> from bitwright import addition, certify
         >>> certify(addition(10)).save("addition.json")
-        >>> Certificate.load("addition.json").sentence
-        'certified'
+        >>> Certificate.load("addition.json").report() == certify(addition(10)).report()
+        True
         """
         from bitwright.verbs.folder import certificate_beside
 
@@ -216,32 +207,27 @@ class Certificate(Shown, Report):
         oracle: Model | Callable[..., Any] | None = None,
         progress: Teller | Progress | bool | None = None,
     ) -> Certificate:
-        """Proves every claim again, and gives the certificate with `holds` set; raises ProofError otherwise.
+        """Proves every claim again, and returns the certificate with `holds` set; raises ProofError otherwise.
 
-        The certificate of a network is checked for that `network`. A certificate of cells that names sizes
-        is checked at those sizes, and for the program that is given. The options are those of `certify`.
+        A certificate of cells that names sizes is checked at those sizes, and for the program that is given.
+
+        Args:
+            what: the program, or the programs, that it is about.
+            network: the network that it is about; None for the limit.
+            sizes, tile, device, workers, yes, oracle, progress: as for `certify`.
 
         >>> from bitwright import addition, certify, train
         >>> adder = train(addition(4))
         >>> certify(addition(9), adder).check(addition(30), adder).sizes
         'all'
         """
-        from bitwright.verbs import certify
+        from bitwright.verbs.certify import ProofWork, check
 
-        if self.of == "limit" and network is not None:
-            raise InputError("this is a certificate of the limit, which is proved without a network; leave it out")
-        if self.of == "network" and network is None:
-            raise InputError("this is the certificate of a network; give the network too")
-        how: dict[str, Any] = {"device": device, "workers": workers, "yes": yes, "progress": progress}
-        return certify.check(self, what, network, sizes=sizes, tile=tile, oracle=oracle, **how)
+        work = ProofWork(teller(progress), device, str(workers), yes)
+        return check(self, as_programs(what), network, sizes, tile, oracle, work)
 
     def to_dict(self) -> dict[str, Any]:
-        """The certificate as `bitwright certify --json` prints it.
-
-        >>> from bitwright import addition, certify
-        >>> certify(addition(10)).to_dict()["verdict"]
-        'certified'
-        """
+        """The certificate as `bitwright certify --json` prints it."""
         named = {"name": self.about.name} if self.about.name else {}
         more: dict[str, Any] = {"claims": [claim.to_dict() for claim in self.claims]}
         if self.about.graphs is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
@@ -42,7 +42,7 @@ from bitwright.transformers.layout import ColumnTask
 from bitwright.verbs.certificates import Certificate, StateReport
 from bitwright.verbs.devices import gpu_name
 from bitwright.verbs.proof_target import ProofTarget, Provable, limit_target, network_target
-from bitwright.verbs.sizes import SizesAsked, Subject, as_programs, by_algorithm
+from bitwright.verbs.sizes import Programs, SizesAsked, Subject, as_programs, by_algorithm
 from bitwright.verbs.telling import Teller, say_compiling, teller
 
 MINUTES = 10  # that a proof may take unless a longer one was asked for
@@ -113,14 +113,8 @@ def certify(
 ) -> Certificate | StateReport | Decision:
     """Proves or refutes that a network takes every step of the rules; without a network, that the limit does.
 
-    `what` is a program, or a list of programs whose cells are proved together.
-
-    With a `network` every state of a `domain` is tried in exact arithmetic: `states` (one choice in every
-    block, the default) or `runs` (all states that runs of all inputs meet). The domain of a network of cells is
-    `cells`, all their local states; the cells of the program, at these `sizes` ("1..64", "l=1..64" or range(1, 65)),
-    must be of its kinds. A long proof moves to a GPU unless a `device` is named; one of more than 10 minutes is refused
-    without `yes`. After an interruption it continues from the file `resume`. `state` looks at one state instead, the
-    one with these bits on.
+    With a `network` every state of a `domain` is tried in exact arithmetic. Without one the proof is about the limit,
+    the mean of infinitely wide networks, with K and n as in a run with the same `rounding` and `padding`.
 
     >>> from bitwright import addition, multiplication, train
     >>> adder = train(addition(4))
@@ -130,32 +124,38 @@ def certify(
     '1..64'
     >>> print(certify(addition(4), adder, state="p[1]").sentence)
     n = 1: 1 example matched, right
+    >>> print(certify(multiplication(10)).sentence)
+    certified
 
     A network of your own is a PyTorch module, a function of an array of rows, or a `Model`, which reads ONNX files too
     and says how it is read. It is proved where its arithmetic is known for every runtime, else tested on every state.
-    An `oracle`, another such network, says what is right in place of the rules.
+    With a task of a transformer (`bitwright.transformers.read_task`) the network is a `Decoder`, which is proved on
+    every input, or refuted by one.
 
-    Without a network the proof is of the limit, the mean of infinitely wide networks, with K and n as in a run with the
-    same `rounding` ("calibrated" or "sign") and `padding`. `n` says how the number of matches is bounded: `blocks`
-    (proved, the default), `declared` (an assumption, which the certificate names) or `reachable` (met in the runs of
-    all inputs). With `sizes`, or a `tile` of 1 or more neighbouring cells, it is the limit of networks of cells; n is
-    then a cell's own. Node programs are certified by their cells.
-
-    >>> print(certify(multiplication(10)).sentence)
-    certified
-    >>> certify(multiplication(4), sizes="1..8").sizes == certify(multiplication(4), sizes=range(1, 9)).sizes
-    True
-
-    What the rules compute is proved too if the program has an `ensure` line: at every size if possible, else at the
-    sizes looked at. `function=True` proves it of the code of a machine, which can take minutes.
-
-    With a task of a transformer (`bitwright.transformers.read_task`) the network is a `Decoder`, which is
-    proved on every input, or refuted by one. It is compared with the `module` that it describes: a function from tokens
-    to logits, which replays the counterexample. No more is proved after `seconds` (600). `measure` also finds the
-    smallest margin or, where it is refuted, counts the wrong inputs: `certify(task, decoder, module=network)`.
-
-    progress=True says on standard error what is done, how much there is and about how long it takes; or give a function
-    of what is done and how much there is.
+    Args:
+        what: a program, a list of programs whose cells are proved together, or a task of a transformer.
+        network: what is proved; None for the limit.
+        sizes: prove the kinds of cells of the program at these sizes: "1..64", "l=1..64", range(1, 65), or "all".
+        domain: the states to try: "states" (one choice in every block, the default), "runs" (all states that runs of
+            all inputs meet), or "cells" (all local states), the only domain of a network of cells.
+        rounding: of the limit: "calibrated" or "sign".
+        n: of the limit, how the number of matches is bounded: "blocks" (proved, the default), "declared" (an
+            assumption, which the certificate names) or "reachable" (met in the runs of all inputs).
+        padding: of the limit, examples that are never matched.
+        tile: prove networks of cells, this many neighbouring ones taken as one; "all" for the whole state.
+        state: look at one state instead, the one with these bits on.
+        device: where states are tried; without it a long proof moves to a GPU.
+        workers: how many processes share out the states; "all" or "ray".
+        yes: begin a proof that takes more than 10 minutes.
+        resume: a file that keeps what is done; after an interruption the proof continues from it.
+        function: also prove what the code of a machine computes, which can take minutes. What rules compute is always
+            proved if the program has an `ensure` line: at every size if possible, else at the sizes given.
+        oracle: another network of your own, which is right in place of the rules.
+        module: of a transformer, the function from tokens to logits that the decoder describes; it is compared with the
+            decoder, and replays the counterexample.
+        seconds: of a transformer, when to stop; 600 by default.
+        measure: of a transformer, find the smallest margin too or, where it is refuted, count the wrong inputs.
+        progress: True for lines on standard error, or a function of what is done and how much there is.
     """
     if isinstance(what, ColumnTask) or isinstance(network, Decoder) or module is not None:
         from bitwright.verbs.decoders import certify_decoder
@@ -183,34 +183,32 @@ def certify(
         target = network_target(programs, network, sizes, tile, tell, oracle=oracle, device=device, state=True)
         return _look_at_state(target, state)
     target = network_target(programs, network, sizes, tile, tell, oracle=oracle, device=device, domain=domain)
-    chain = target.prove_chain(tell, function)
-    task, who = _proof_task(target, domain or usual_domain(target.algorithm.program), workers, device, resume)
-    task = _check_cost(task, who, device, yes, tell, target.tile)
-    return Certificate(_prove_network(task, who, resume, target.sizes, tell), chain, target.about)
+    chain, work = target.prove_chain(tell, function), ProofWork(tell, device, str(workers), yes, resume)
+    task = work.prepare(target, domain or usual_domain(target.algorithm.program))
+    return Certificate(_prove_network(task, work, target.sizes), chain, target.about)
 
 
 def check(
     claimed: Certificate,
-    what: Subject | Sequence[Subject],
+    programs: Programs,
     network: Provable | None,
-    *,
     sizes: SizesAsked | None,
     tile: Tile | None,
-    device: str | None,
-    workers: str | int,
-    yes: bool,
     oracle: Model | Callable[..., Any] | None,
-    progress: Teller | Progress | bool | None,
+    work: ProofWork,
 ) -> Certificate:
     """Proves every claim of a certificate again; raises ProofError at the first that does not hold."""
-    tell, own, programs = teller(progress), claimed.own, as_programs(what)
-    checked = by_algorithm(programs)[0]
+    if claimed.of == "limit" and network is not None:
+        raise InputError("this is a certificate of the limit, which is proved without a network; leave it out")
+    if claimed.of == "network" and network is None:
+        raise InputError("this is the certificate of a network; give the network too")
+    tell, own, checked = work.tell, claimed.own, by_algorithm(programs)[0]
     try:
         if network is None:
             target = limit_target(programs, sizes, tile, tell, claimed=claimed)
         else:
             cells: Tile = 1 if claimed.cells else "all"
-            how: dict[str, Any] = {"oracle": oracle, "device": device, "claimed": claimed}
+            how: dict[str, Any] = {"oracle": oracle, "device": work.device, "claimed": claimed}
             target = network_target(programs, network, sizes, cells, tell, **how)
         checked = target.algorithm
         if isinstance(own, LimitVerdict):
@@ -219,10 +217,9 @@ def check(
         else:
             assert target.network is not None
             check_subject(own, target.algorithm, target.network)
-            task, who = _proof_task(target, own.domain, workers, device, None)
-            task = _check_cost(task, who, device, yes, tell, check=True)
+            task = work.prepare(target, own.domain, check=True)
             with tell.working(task.unit) as step:
-                how = {"workers": who, "progress": step, "device": task.device, "oracle": target.oracle}
+                how = {"workers": work.who, "progress": step, "device": task.device, "oracle": target.oracle}
                 own = check_certificate(own, target.algorithm, target.network, **how)
         chain = target.prove_chain(tell, claimed.chain.tried)
         if target.oracle is None and target.programs.programs:  # a pattern by itself has no other claims
@@ -243,55 +240,65 @@ def _prove_limit(
         return certificate.certify(target.algorithm.program, rounding, within, examples, step)
 
 
-def _proof_task(
-    target: ProofTarget, domain: str, workers: str | int, device: str | None, resume: str | PathLike[str] | None
-) -> tuple[ProofTask, Workers]:
-    """The proof to make, and who makes it; raises InputError for one that cannot be shared out."""
-    assert target.network is not None
-    who = Workers.parse(str(workers), str(device or "cpu"))
-    for used in (target.network, target.oracle):
-        if isinstance(used, FittedModel):
-            what = "workers cannot share it" if who.kind != "serial" and not used.shared else ""
-            if resume is not None and not used.model.covered:
-                what = "a file to resume from cannot say whether it is the same"
-            if what:
-                raise InputError(f"{used.model.name} computes by code of this process, so {what}; export it to ONNX")
-    return ProofTask(target.algorithm, target.network, domain, str(device or "cpu"), target.oracle), who
+@dataclass(frozen=True)
+class ProofWork:
+    """How a proof that tries every state is made."""
+
+    tell: Teller
+    device: str | None = None
+    workers: str = "1"
+    yes: bool = False  # however long it takes
+    resume: str | PathLike[str] | None = None
+
+    @property
+    def who(self) -> Workers:
+        return Workers.parse(self.workers, str(self.device or "cpu"))
+
+    def prepare(self, target: ProofTarget, domain: str, check: bool = False) -> ProofTask:
+        """The proof to make, on a GPU if the CPU would take long and no device was chosen.
+
+        Raises InputError for one that cannot be shared out, or that takes more than 10 minutes, unless `yes`.
+        """
+        assert target.network is not None
+        for used in (target.network, target.oracle):
+            if isinstance(used, FittedModel):
+                what = "workers cannot share it" if self.who.kind != "serial" and not used.shared else ""
+                if self.resume is not None and not used.model.covered:
+                    what = "a file to resume from cannot say whether it is the same"
+                if what:
+                    cure = "export it to ONNX"
+                    raise InputError(f"{used.model.name} computes by code of this process, so {what}; {cure}")
+        task = ProofTask(target.algorithm, target.network, domain, str(self.device or "cpu"), target.oracle)
+        error, shorter = _shorter_proof(task, target.tile, check)
+        if task.domain.size >= MOST and domain != "cells":
+            many = shorten(task.domain.size, 24)
+            raise error(f"there are {many} {task.unit}, more than can be tried; {shorter or 'take a smaller program'}")
+        check_size(task)
+        size, seconds = how_many(task), expected_seconds(task, self.who)
+        movable = self.device is None and self.who.kind == "serial" and isinstance(task.network, IntegerNetwork)
+        if seconds > _LONG and movable and (gpu := gpu_name()) is not None:
+            self.tell.note(f"on {gpu}; {option('device')} cpu would take about {duration(seconds)}")
+            task = replace(task, device="cuda")
+            seconds = expected_seconds(task, self.who)
+        if seconds > 60 * MINUTES and not self.yes:
+            begin = f"{option('yes')} begins all the same, {option('resume')} keeps what is done"
+            what = f"{size} will take about {duration(seconds)} here, more than {MINUTES} minutes"
+            raise error("; ".join(filter(None, (what, begin, shorter))))
+        self.tell.note(f"{size} to try, about {duration(seconds)}")
+        return task
 
 
-def _check_cost(
-    task: ProofTask, workers: Workers, device: str | None, yes: bool, tell: Teller, tile: Tile = 1, check: bool = False
-) -> ProofTask:
-    """Says how long a proof takes, and moves it to a GPU if the CPU would take long and no device was chosen.
-
-    Raises InputError for one that takes more than 10 minutes, unless `yes`.
-    """
+def _shorter_proof(task: ProofTask, tile: Tile, check: bool) -> tuple[type[InputError], str]:
+    """What is advised if a proof takes too long, and the error that says so."""
+    if check:
+        return InputError, f"{option('check')} tries all that the certificate speaks of"
     if task.domain_name == "cells":
         fewer = f"a smaller {option('tile')} of train has" if tile != 1 else "cells of fewer blocks have"
-        shorter = f"{fewer} fewer local states"
-    else:
-        shorter = f"{option('domain')} runs tries the states of all runs alone" * (task.domain_name == "states")
-    if check:
-        shorter = f"{option('check')} tries all that the certificate speaks of"
-    error: type[InputError] = InputError
-    if not check and task.domain_name != "cells" and (states := _local_states(task.algorithm)) is not None:
-        error, shorter = TrainCellsError, f"{shorter}; a network of its cells has {counted(states, 'local state')}"
-    if task.domain.size >= MOST and task.domain_name != "cells":
-        many = shorten(task.domain.size, 24)
-        raise error(f"there are {many} {task.unit}, more than can be tried; {shorter or 'take a smaller program'}")
-    check_size(task)
-    size, seconds = how_many(task), expected_seconds(task, workers)
-    movable = device is None and workers.kind == "serial" and isinstance(task.network, IntegerNetwork)
-    if seconds > _LONG and movable and (gpu := gpu_name()) is not None:
-        tell.note(f"on {gpu}; {option('device')} cpu would take about {duration(seconds)}")
-        task = replace(task, device="cuda")
-        seconds = expected_seconds(task, workers)
-    if seconds > 60 * MINUTES and not yes:
-        begin = f"{option('yes')} begins all the same, {option('resume')} keeps what is done"
-        what = f"{size} will take about {duration(seconds)} here, more than {MINUTES} minutes"
-        raise error("; ".join(filter(None, (what, begin, shorter))))
-    tell.note(f"{size} to try, about {duration(seconds)}")
-    return task
+        return InputError, f"{fewer} fewer local states"
+    shorter = f"{option('domain')} runs tries the states of all runs alone" * (task.domain_name == "states")
+    if (states := _local_states(task.algorithm)) is None:
+        return InputError, shorter
+    return TrainCellsError, f"{shorter}; a network of its cells has {counted(states, 'local state')}".lstrip("; ")
 
 
 def _local_states(algorithm: Algorithm) -> int | None:
@@ -303,22 +310,20 @@ def _local_states(algorithm: Algorithm) -> int | None:
     return states if states <= TABLED else None
 
 
-def _prove_network(
-    task: ProofTask, who: Workers, resume: str | PathLike[str] | None, sizes: str | None, tell: Teller
-) -> NetworkVerdict:
-    file = None if resume is None else as_path(resume, "the file to resume from")
+def _prove_network(task: ProofTask, work: ProofWork, sizes: str | None) -> NetworkVerdict:
+    file = None if work.resume is None else as_path(work.resume, "the file to resume from")
     before: list[tuple[int, int]] = []  # how much had been done, and of how much
-    with tell.working(task.unit) as step:
+    with work.tell.working(task.unit) as step:
 
         def look(done: int, size: int) -> None:
             before.append((done, size)) if not before else None
             step(done, size)
 
-        how: dict[str, Any] = {"workers": who, "progress": look, "file": file, "device": task.device}
+        how: dict[str, Any] = {"workers": work.who, "progress": look, "file": file, "device": task.device}
         found = certify_network(task.algorithm, task.network, task.domain_name, oracle=task.oracle, **how)
     if before and before[0][0]:
         done, size = before[0]
-        tell.note(f"{done:,} of {size:,} {task.unit} had been tried before, as {file} says")
+        work.tell.note(f"{done:,} of {size:,} {task.unit} had been tried before, as {file} says")
     return replace(found, sizes=sizes)
 
 
