@@ -7,11 +7,12 @@ import pytest
 from long import LONG
 
 from bitwright import parse
-from bitwright.exports.rocq.fitting import FITTED, AffineIndex, Item, NotAffineError, Segment, fitted
-from bitwright.exports.rocq.listed import listed
+from bitwright.exports.rocq.families import Item, Segment, families_of, listed
+from bitwright.exports.rocq.forms import FITTED, ROW, SIZE, NotAffineError
 from bitwright.exports.rocq.printed import matches, rules_text
 from bitwright.exports.rocq.rounds import rounds_files
 from bitwright.proofs.function.prove import proof_by_rounds
+from bitwright.proofs.kinds.affine import Affine
 from bitwright.rules import Algorithm
 from bitwright.rules.pattern import pattern_of
 from tests.rocq.test_written import ROOT, text_of
@@ -35,7 +36,7 @@ def files_of(text: str) -> tuple[dict[str, str], str]:
     algorithm = parse(text)
     sized = sizes_of(algorithm)
     pattern = pattern_of(one.program for one in sized.values())
-    families = fitted(lambda l: listed(sizes_of(algorithm, l)[l].program, pattern))
+    families = families_of(lambda l: listed(sizes_of(algorithm, l)[l].program, pattern))
     files, least = rounds_files("Loop", algorithm, families, sized, proof_by_rounds(algorithm))
     assert least == 1
     return files, rules_text(families)
@@ -74,16 +75,15 @@ def test_a_measure_that_loses_its_highest_bit_is_named() -> None:
         way.states[-1] = {**way.states[-1], "x": ("up", "x")}
     sized = sizes_of(algorithm)
     pattern = pattern_of(one.program for one in sized.values())
-    families = replace(fitted(lambda l: listed(sizes_of(algorithm, l)[l].program, pattern)), least=1)
+    families = replace(families_of(lambda l: listed(sizes_of(algorithm, l)[l].program, pattern)), least=1)
     with pytest.raises(NotAffineError, match=r"loses.*highest"):
         rounds_files("Loop", algorithm, families, sized, proof)
 
 
 def test_rules_that_share_a_bit_are_named() -> None:
-    first, last, i = AffineIndex(0, 0, 1), AffineIndex(0, 1, 0), AffineIndex(1, 0, 0)
-    items = (Item("x", i),), (Item("y", first), Item("x", AffineIndex(2, 0, 0)))
-    rule = Segment((1,), items, 1, first, last, False)
+    items = (Item("x", ROW),), (Item("y", Affine.of(1)), Item("x", 2 * ROW))
+    rule = Segment((1,), items[:1], items[1:], Affine.of(1), SIZE)
     with pytest.raises(NotAffineError, match=r"rules.*places"):
-        matches(rule, rule.items[1][0])
+        matches(rule, rule.others[0][0])
     with pytest.raises(NotAffineError, match=r"writes.*2"):
-        matches(rule, rule.items[1][1])
+        matches(rule, rule.others[0][1])

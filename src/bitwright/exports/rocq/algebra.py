@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bitwright.exports.rocq.fitting import AffineIndex, NotAffineError
+from bitwright.exports.rocq.forms import SIZE, NotAffineError, natural
 from bitwright.exports.rocq.shaped import Shaped, affine, word_name
 from bitwright.proofs.function.growth import Growth
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.waiting import Path
+from bitwright.proofs.kinds.affine import ONE, Affine
 from bitwright.proofs.unrolling.polynomials import Polynomial, combine, difference_of, multiply, substitute
 from bitwright.rules.ensures import EnsureLine
 
@@ -72,10 +73,10 @@ class Algebra:
             own, names[times] = affine(length), times
             if own == exponent:
                 return combine(sum_, {(times, _POWER): -1})
-            more = own.plus(exponent, -1)
-            names[f"more {own.text()}"] = _power(more)
+            more = own - exponent
+            names[f"more {natural(own)}"] = _power(more)
             longer[_power(own)] = f"{_power(exponent)} * {_power(more)}"
-            return combine(sum_, multiply({(_POWER,): -1}, {(times, f"more {own.text()}"): 1}))
+            return combine(sum_, multiply({(_POWER,): -1}, {(times, f"more {natural(own)}"): 1}))
 
         for word in proof.words:
             what, of = ended[word]
@@ -131,7 +132,7 @@ class Algebra:
         found = [
             (number, difference, exponent)
             for number, (difference, exponent) in enumerate(self.kept, 1)
-            if stated is not None and proof.follows(stated, difference, Growth([exponent.constant, exponent.size]))
+            if stated is not None and proof.follows(stated, difference, Growth([int(exponent[ONE]), int(exponent["l"])]))
         ]
         if not found:
             raise NotAffineError(f"'{line}' does not follow from the invariants")
@@ -160,19 +161,19 @@ class Algebra:
             shaped.form.line(
                 "power",
                 power=_power(one),
-                exponent=one.text(),
-                product=" * ".join(["q"] * one.size + [str(2**one.constant)]),
-                sum=" + ".join(["Z.of_nat l"] * one.size + [str(one.constant)]),
+                exponent=natural(one),
+                product=" * ".join(["q"] * int(one["l"]) + [str(2 ** int(one[ONE]))]),
+                sum=" + ".join(["Z.of_nat l"] * int(one["l"]) + [str(one[ONE])]),
             )
             + " "
             for one in dict.fromkeys([exponent, *lengths.values()])
-            if one != AffineIndex(0, 1, 0)
+            if one != SIZE
         )
         return shaped.form("concluded", number=number, ranges=ranges, products=products, powers=powers)
 
 
-def _power(exponent: AffineIndex) -> str:
-    return f"2 ^ Z.of_nat ({exponent.text()})"
+def _power(exponent: Affine) -> str:
+    return f"2 ^ Z.of_nat ({natural(exponent)})"
 
 
 def _text(polynomial: Polynomial, names: Mapping[str, str]) -> str:

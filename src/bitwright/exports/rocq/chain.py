@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bitwright.exports.rocq.claimed import ClaimedLines
-from bitwright.exports.rocq.fitting import AffineIndex, FittedFamilies, NotAffineError, link
+from bitwright.exports.rocq.families import Bit, Families, Listed, Row, link
+from bitwright.exports.rocq.forms import NotAffineError, natural, value_at
 from bitwright.exports.rocq.linear import ChainLaw
-from bitwright.exports.rocq.listed import Bit, Listed, Row
 from bitwright.exports.rocq.printed import cases, listing, nth_rule
 from bitwright.exports.rocq.templates import Templates
 from bitwright.exports.rocq.words import output_name
@@ -27,13 +27,13 @@ class ChainText:
     """What a file says of a chain, part by part."""
 
     def __init__(
-        self, name: str, about: str, claim: ClaimedLines, families: FittedFamilies, programs: Mapping[int, Listed]
+        self, name: str, about: str, claim: ClaimedLines, families: Families, programs: Mapping[int, Listed]
     ) -> None:
         self.claim, self.families, self.programs = claim, families, programs
         self.terms, self.chained, self.words = claim.terms, claim.terms.chained, claim.terms.words
         self.inputs, self.outputs, self.variables = self.words.inputs, self.words.outputs, self.words.variables
         positions = self.chained.positions
-        self.least = max(families.least, next(l for l in range(1, 99) if positions.at(0, l) >= 5))
+        self.least = max(families.least, next(l for l in range(1, 99) if value_at(positions, l) >= 5))
         self.absent = [k for k, (_, _, o) in enumerate(self.chained.tracks) if o == 0]
         self.way = "halts" if claim.halt else "steps"
         names = " ".join(self.variables.values())
@@ -42,7 +42,7 @@ class ChainText:
             name=name,
             about=about,
             names=names,
-            n=f"({positions.text()})",
+            n=f"({natural(positions)})",
             least=self.least,
             first=families.least,
             fuel=FUEL,
@@ -50,7 +50,7 @@ class ChainText:
             inputs=" ".join(f"({variable} : Z)" for variable in self.variables.values()),
             bounds=self.words.bounds,
             known=" ".join(f"B{number}" for number in range(len(self.variables))),
-            steps=f"({self.chained.steps.text()})%nat",
+            steps=f"({natural(self.chained.steps)})%nat",
             start=f"(start l {names})",
             halt=claim.halt.bit("").strip()[1:-1] if claim.halt else "",
             absent="".join(f"  s (bit_at tracks {k} 0) = false ->\n" for k in self.absent),
@@ -130,12 +130,12 @@ class ChainText:
         to_chain: list[dict[int, list[tuple[int, int, int, int]]]] = [{} for _ in self.families.rules]
         to_rule: dict[tuple[int, int], dict[int, list[tuple[int, int, int, int]]]] = {}
         for l, program in self.programs.items():
-            n = self.chained.positions.at(0, l)
+            n = value_at(self.chained.positions, l)
             for rule, (segment, i) in zip(program.rules, self.families.places[l], strict=True):
                 part, number, position = self._place(rule, n, numbers, globals_)
                 to_chain[segment].setdefault(l, []).append((i, part, number, position))
                 to_rule.setdefault((part, number), {}).setdefault(l, []).append((position, segment, 0, i))
-        nth_chain = lambda piece, k: f"nth_chain {piece.target} {piece.template} {piece.row.argument(k)}"  # noqa: E731
+        nth_chain = lambda piece, k: f"nth_chain {piece.target} {piece.template} {natural(piece.row, True)}"  # noqa: E731
         return {
             "chain_rules": "".join(cases(link(to_rule[key]), nth_rule, "    +") for key in sorted(to_rule)),
             "program_rules": "".join(cases(link(own), nth_chain, "    +") for own in to_chain),
@@ -145,10 +145,10 @@ class ChainText:
         self, rule: Row, n: int, numbers: Mapping[Any, int], globals_: Mapping[Any, int]
     ) -> tuple[int, int, int]:
         """Part of the chain's rules (classes 1 to 5, globals), number there, and position."""
-        places = [self.chained.place(bit) for bit in rule.groups[0]]
+        places = [self.chained.place(bit) for bit in rule.ordered[0]]
         places_or_flags = [
             self.chained.flags.index(_name(bit)) if place is None else place[0]
-            for place, bit in zip(places, rule.groups[0], strict=True)
+            for place, bit in zip(places, rule.ordered[0], strict=True)
         ]
         if places_or_flags != sorted(places_or_flags):
             raise NotAffineError("a block has its bits in another order than the chain")
@@ -198,7 +198,7 @@ class ChainText:
 
     def _facts(self, law: ChainLaw) -> tuple[str, str]:
         """What the proof of a law's value says of its words, and how it ends."""
-        facts, ends, n = "", "", f"({self.chained.positions.text()})"
+        facts, ends, n = "", "", f"({natural(self.chained.positions)})"
         for word in law.words:
             for part in self.words.parts(word):
                 if part.length is None:
@@ -206,15 +206,15 @@ class ChainText:
                     facts += f"  end_bit s {track}%N ({part.bit('')}).\n"
                     if end == "last":
                         ends += (
-                            f"top_bit ({part.exponent.text()})%nat {n}%nat. destruct ({part.bit('s')}); cbn [Z.b2z]; "
+                            f"top_bit ({natural(part.exponent)})%nat {n}%nat. destruct ({part.bit('s')}); cbn [Z.b2z]; "
                         )
                     continue
                 track, first = self.chained.place((part.array, (1,)))  # type: ignore[misc]
-                if part.length.plus(AffineIndex(0, 0, first)) != self.chained.positions:
+                if part.length + first != self.chained.positions:
                     raise NotAffineError(f"{word[1]} has fewer bits than the chain of {part.array} has positions")
                 entered = f"entered_word chain {track}%N {self.variables[word[1]]}" if word[0] else ""
                 fact = entered or f'track_word s {track}%N "{part.array}"'
-                facts += f"  {fact} ({part.length.text()})%nat {first}%nat.\n"
+                facts += f"  {fact} ({natural(part.length)})%nat {first}%nat.\n"
         return facts, ends
 
     def _theorems(self) -> dict[str, object]:
@@ -264,7 +264,7 @@ class ChainText:
         """Smaller sizes, by running all inputs; and all sizes together."""
         form, halts = self.form, self.way == "halts"
         sizes = range(self.families.least, self.least)
-        if any(self.chained.steps.at(0, size) < 1 for size in sizes):
+        if any(value_at(self.chained.steps, size) < 1 for size in sizes):
             raise NotAffineError(f"a run of size {sizes[0]} takes no step")
         if not sizes:
             return form("nothing_short", tested=tested)

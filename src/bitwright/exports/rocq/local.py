@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 
-from bitwright.exports.rocq.fitting import AffineIndex, FittedFamilies, NotAffineError, affine_of
+from bitwright.exports.rocq.families import Families
+from bitwright.exports.rocq.forms import NotAffineError, form_of, natural
 from bitwright.exports.rocq.printed import bit_text, listing, next_lemmas
 from bitwright.exports.rocq.templates import Templates
 from bitwright.exports.rocq.words import Words
+from bitwright.proofs.kinds.affine import Affine
 from bitwright.rules.ensures import EnsureLine
 from bitwright.rules.expressions import Combined, Constant, Expression, Named, Negation
 
@@ -29,7 +31,7 @@ _BOOLEAN: Mapping[str, str] = {
 def local_text(
     name: str,
     about: str,
-    families: FittedFamilies,
+    families: Families,
     lines: tuple[EnsureLine, ...],
     words: Words,
     size: str,
@@ -39,12 +41,13 @@ def local_text(
     """A file about `steps` steps; `rests`: which also says that nothing changes any more."""
     names = " ".join(words.variables.values())
     form = Templates("local", name=name, about=about, steps=steps, least=families.least, given=words.given, names=names)
-    if any(item.whole for rule in families.rules for item in rule.items[1]):
+    if any(item.whole for rule in families.rules for item in rule.others[0]):
         raise NotAffineError("a rule writes a whole array")
     bits = _BitLines(words, size, steps)
     claims = [f"({bits.line(line)})" for line in lines]
     tested, written = (
-        {(item.array, item.index is None) for rule in families.rules for item in rule.items[at]} for at in (0, 1)
+        {(item.array, item.index is None) for own in lists for item in own[0]}
+        for lists in zip(*((rule.ordered, rule.others) for rule in families.rules), strict=True)
     )
     arrays = [*sorted(written), *sorted(tested - written)]
     rules, cells = (
@@ -100,14 +103,14 @@ class _BitLines:
             claim = f"{self._bool(truth, line, index)} = true"
         if not line.ranges:
             return claim
-        first, last = (self._index(bound, line, "").text() for bound in (line.ranges[0].first, line.ranges[0].last))
+        first, last = (natural(self._index(bound, line, "")) for bound in (line.ranges[0].first, line.ranges[0].last))
         return f"forall i, {first} <= i <= {last} -> {claim}"
 
     def _bool(self, part: Expression, line: EnsureLine, index: str) -> str:
         if isinstance(part, Constant) and part.value in (0, 1):
             return "true" if part.value else "false"
         if isinstance(part, Named) and part.index is not None:
-            at = self._index(part.index, line, index).text()
+            at = natural(self._index(part.index, line, index))
             if not part.entered and part.text in self.words.outputs:
                 array, *others = self.words.outputs[part.text]
                 if others or not array.whole:
@@ -122,8 +125,8 @@ class _BitLines:
             return _BOOLEAN[part.sign].format(left, right)
         raise NotAffineError(f"'{line}' is not about single bits, and the run takes {self.steps} steps at every size")
 
-    def _index(self, part: Expression, line: EnsureLine, index: str) -> AffineIndex:
-        found = affine_of(part, self.size, index)
+    def _index(self, part: Expression, line: EnsureLine, index: str) -> Affine:
+        found = form_of(part, self.size, index)
         if found is None:
             raise NotAffineError(f"an index in '{line}' is not made of {self.size}, its own index and constants")
         return found

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bitwright.exports.rocq.fitting import FITTED, FittedFamilies, NotAffineError, fitted
-from bitwright.exports.rocq.listed import listed
+from bitwright.exports.rocq.families import Families, families_of, listed
+from bitwright.exports.rocq.forms import FITTED, NotAffineError
 from bitwright.exports.rocq.printed import next_lemmas, rules_text
 from bitwright.exports.rocq.shaped import Shaped, conjunction, word_name, word_names
 from bitwright.exports.rocq.theorems import function_text
@@ -31,7 +31,7 @@ class PhaseFile:
     """What a text of busy arrays computes, at every size from `families.least` on."""
 
     module: str
-    families: FittedFamilies
+    families: Families
     text: str
     outputs: Mapping[str, str]  # the names of their definitions
 
@@ -51,7 +51,7 @@ def _phase_file(name: str, proof: RoundsProof, text: str, number: int, certifica
 
     sized = {l: at(l) for l in FITTED}
     kinds = pattern_of([one.program for one in sized.values()])
-    families = fitted(lambda l: listed(at(l).program, kinds))
+    families = families_of(lambda l: listed(at(l).program, kinds))
     sized |= {l: at(l) for l in families.compared}
     phase = at(FITTED[0])
     marked, _ = function_text(name, phase, families, sized, kinds, proof.size, certificate)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from bitwright.exports.rocq.fitting import AffineIndex, FittedFamilies, Item, Link, NotAffineError, Piece, Segment
-from bitwright.exports.rocq.listed import Bit, Listed
+from bitwright.exports.rocq.families import Bit, Families, Item, Link, Listed, Piece, Segment
+from bitwright.exports.rocq.forms import ROW, NotAffineError, natural
 from bitwright.exports.rocq.templates import Templates
 from bitwright.networks import IntegerNetwork
+from bitwright.proofs.kinds.affine import Affine
 from bitwright.rules.pattern import Pattern
 
 MOST_BY_LISTS = 500_000  # local states times width: some ten seconds
@@ -54,30 +55,30 @@ def program_text(name: str, about: str, program: Listed, compare: int | None) ->
     """One size written out: every run by cells is a run of the rules; nothing is proved by hand."""
     rules = []
     for rule in program.rules:
-        tests = (f"({_bit(bit)}, {_bool(value)})" for bit, value in zip(rule.groups[0], rule.form, strict=True))
-        rules.append(f"when_write {listing(tests)} {listing(map(_bit, rule.groups[1]))}")
+        tests = (f"({_bit(bit)}, {_bool(value)})" for bit, value in zip(rule.ordered[0], rule.form, strict=True))
+        rules.append(f"when_write {listing(tests)} {listing(map(_bit, rule.others[0]))}")
     cells = []
     for cell in program.cells:
-        lists = [listing(map(_bit, bits)) for bits in cell.groups]
-        cells.append(f"Cell {cell.form[0]} {listing(lists[: cell.ordered])} {listing(lists[cell.ordered :])}")
+        lists = [listing(listing(map(_bit, bits)) for bits in own) for own in (cell.ordered, cell.others)]
+        cells.append(f"Cell {cell.form[0]} {lists[0]} {lists[1]}")
     families = "" if compare is None else " Families"
     pieces = {"about": comment(about), "name": name, "rules": _lines(rules), "cells": _lines(cells)}
     text = _FORM("program", families=families, **pieces)
     return text if compare is None else text + _FORM("compared", size=compare)
 
 
-def families_text(name: str, about: str, found: FittedFamilies) -> str:
+def families_text(name: str, about: str, found: Families) -> str:
     """Rules and cells as functions of l, and the proof that the rules consist of the cells at every size."""
     each, cells = "", []
     for number, segment in enumerate(found.cells, 1):
-        lists = [listing(map(_item, items)) for items in segment.items[: segment.ordered]]
-        wires = listing(map(_written, segment.items[segment.ordered :]))
+        lists = [listing(map(_item, items)) for items in segment.ordered]
+        wires = listing(map(_written, segment.others))
         given = "l" if segment.single else "l i"
         each += _FORM("cell", number=number, given=given, kind=segment.form[0], blocks=listing(lists), wires=wires)
         cells.append(_family(segment, f"cell_{number} l", f"(cell_{number} l)"))
 
     def in_cell(piece: Piece, k: str) -> str:
-        row = "" if found.cells[piece.target].single else f" {piece.row.argument(k)}"
+        row = "" if found.cells[piece.target].single else f" {natural(piece.row, True)}"
         return f"in_nth_cell {piece.target} (cell_{piece.target + 1} l{row}) {piece.template}"
 
     return _FORM(
@@ -94,12 +95,12 @@ def families_text(name: str, about: str, found: FittedFamilies) -> str:
     )
 
 
-def rules_text(found: FittedFamilies) -> str:
+def rules_text(found: Families) -> str:
     """Rules as a function of l."""
     rules = []
     for segment in found.rules:
-        tests = (f"({_item(item)}, {_bool(value)})" for item, value in zip(segment.items[0], segment.form, strict=True))
-        rule = f"when_write {listing(tests)} {_written(segment.items[1])}"
+        tests = (f"({_item(item)}, {_bool(value)})" for item, value in zip(segment.ordered[0], segment.form, strict=True))
+        rule = f"when_write {listing(tests)} {_written(segment.others[0])}"
         rules.append(_family(segment, rule, f"(fun i => {rule})"))
     separator = " ++\n  "
     return f"Definition rules (l : nat) : rules name :=\n  {separator.join(rules)}.\n"
@@ -107,7 +108,7 @@ def rules_text(found: FittedFamilies) -> str:
 
 def nth_rule(piece: Piece, k: str) -> str:
     """That a rule is in this row of this segment of the program's rules."""
-    return f"nth_rule {piece.target} {piece.row.argument(k)}"
+    return f"nth_rule {piece.target} {natural(piece.row, True)}"
 
 
 def cases(link: Link, tactic: Callable[[Piece, str], str], bullet: str = "  -") -> str:
@@ -117,7 +118,7 @@ def cases(link: Link, tactic: Callable[[Piece, str], str], bullet: str = "  -") 
     for *before, last in link:
         case = tactic(last, k)
         for piece in reversed(before):
-            case = f"up_to {k} {piece.last.argument()}; [{tactic(piece, k)} | {case}]"
+            case = f"up_to {k} {natural(piece.last, True)}; [{tactic(piece, k)} | {case}]"
         parts.append(case)
     text = parts[0] if len(link) == 1 else f"residue i {len(link)}; [{' | '.join(parts)}]"
     return f"{bullet} {text}.\n"
@@ -126,19 +127,19 @@ def cases(link: Link, tactic: Callable[[Piece, str], str], bullet: str = "  -") 
 def _family(segment: Segment, row: str, function: str) -> str:
     if segment.single:
         return f"[{row}]"
-    return f"rows {segment.first.argument()} {segment.last.argument()} {function}"
+    return f"rows {natural(segment.first, True)} {natural(segment.last, True)} {function}"
 
 
 def _written(items: Sequence[Item]) -> str:
     single = listing(_item(item) for item in items if not item.whole)
-    wholes = [f'all "{item.array}" {item.index.argument()}' for item in items if item.whole and item.index]
+    wholes = [f'all "{item.array}" {natural(item.index, True)}' for item in items if item.whole and item.index]
     if not wholes:
         return single
     return "(" + " ++ ".join([*([single] if single != "[]" else []), *wholes]) + ")"
 
 
 def _item(item: Item) -> str:
-    return f'flag "{item.array}"' if item.index is None else f'at_ "{item.array}" {item.index.argument()}'
+    return f'flag "{item.array}"' if item.index is None else f'at_ "{item.array}" {natural(item.index, True)}'
 
 
 def _bit(bit: Bit) -> str:
@@ -184,7 +185,7 @@ def next_lemmas(arrays: Iterable[tuple[str, bool]], rules: Sequence[Segment], of
     """A lemma for each array, given with whether it is a single bit: `of` are the rules as Rocq has them."""
     text = ""
     for array, single in arrays:
-        writers = [matches(rule, item) for rule in rules for item in rule.items[1] if item.array == array]
+        writers = [matches(rule, item) for rule in rules for item in rule.others[0] if item.array == array]
         value = " || (".join(writers) + ")" * (len(writers) - 1) if writers else "false"
         pieces = {"name": name, "array": array, "more": "" if single else " i", "bit": bit_text(array, single)}
         text += _FORM("next", of=of, value=value, **pieces)
@@ -193,30 +194,30 @@ def next_lemmas(arrays: Iterable[tuple[str, bool]], rules: Sequence[Segment], of
 
 def matches(rule: Segment, item: Item) -> str:
     """That a rule which writes this bit matches; its row is the one that writes bit i."""
-    tested, _ = rule.items
-    guards, back = [], AffineIndex(0, 0, 0)
+    (tested,) = rule.ordered
+    guards, back = [], Affine()
     if item.whole:
         if not rule.single or item.index is None:
             raise NotAffineError(f"rules at many places write all of {item.array}")
-        guards += ["(1 <=? i)", f"(i <=? {item.index.text()})"]
+        guards += ["(1 <=? i)", f"(i <=? {natural(item.index)})"]
     elif item.index is not None and rule.single:
-        guards.append(f"(i =? {item.index.text()})")
+        guards.append(f"(i =? {natural(item.index)})")
     elif not rule.single:
-        if item.index is None or not item.index.row:
+        if item.index is None or not item.index["i"]:
             raise NotAffineError(f"rules at many places write one bit of {item.array}")
-        if item.index.row != 1:
-            raise NotAffineError(f"a rule writes {item.array} in steps of {item.index.row}")
-        back = AffineIndex(0, item.index.size, item.index.constant)
-        row = AffineIndex(1, 0, 0).plus(back, -1).text()
-        guards += [f"({rule.first.text()} <=? {row})", f"({row} <=? {rule.last.text()})"]
+        if item.index["i"] != 1:
+            raise NotAffineError(f"a rule writes {item.array} in steps of {item.index['i']}")
+        back = item.index - ROW
+        row = natural(ROW - back)
+        guards += [f"({natural(rule.first)} <=? {row})", f"({row} <=? {natural(rule.last)})"]
     texts = [(_tested(bit, back), value) for bit, value in zip(tested, rule.form, strict=True)]
     conditions = " && (".join(text if value else f"negb ({text})" for text, value in texts) + ")" * (len(texts) - 1)
     guard = f" && ({' && '.join(guards)})" if guards else ""
     return f"(({conditions}){guard})"
 
 
-def _tested(bit: Item, back: AffineIndex) -> str:
+def _tested(bit: Item, back: Affine) -> str:
     """A bit that a rule tests, with its row counted from the bit that it writes."""
     if bit.index is None:
         return f's (flag "{bit.array}")'
-    return f's (at_ "{bit.array}" ({bit.index.plus(back, -bit.index.row).text()}))'
+    return f's (at_ "{bit.array}" ({natural(bit.index - back * bit.index["i"])}))'

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bitwright.exports.rocq.algebra import Algebra
-from bitwright.exports.rocq.fitting import FittedFamilies, NotAffineError
+from bitwright.exports.rocq.families import Families
+from bitwright.exports.rocq.forms import NotAffineError, natural_sum, value_at
 from bitwright.exports.rocq.phases import PhaseFile, PhaseText, phase_files
 from bitwright.exports.rocq.printed import comment, listing, next_lemmas
 from bitwright.exports.rocq.shaped import (
@@ -35,7 +36,7 @@ from bitwright.rules.text import syntax
 
 
 def rounds_files(
-    name: str, algorithm: Algorithm, families: FittedFamilies, sized: Mapping[int, Algorithm], proof: RoundsProof
+    name: str, algorithm: Algorithm, families: Families, sized: Mapping[int, Algorithm], proof: RoundsProof
 ) -> tuple[dict[str, str], int]:
     """The files, the one with the theorem last, and the size from which on it holds; raises NotAffineError."""
     files = phase_files(name, proof)
@@ -51,7 +52,7 @@ class LoopText:
         self,
         name: str,
         algorithm: Algorithm,
-        families: FittedFamilies,
+        families: Families,
         sized: Mapping[int, Algorithm],
         proof: RoundsProof,
         files: Mapping[str, PhaseFile],
@@ -59,7 +60,7 @@ class LoopText:
         self.algorithm, self.families, self.proof, self.files = algorithm, families, proof, files
         words = self.words = Words.of(algorithm, sized)
         lengths = [affine(length) for length in proof.lengths.values()]
-        long = next(l for l in range(1, 99) if all(length.at(0, l) >= 1 for length in lengths))
+        long = next(l for l in range(1, 99) if all(value_at(length, l) >= 1 for length in lengths))
         self.least = max(families.least, long, *(one.families.least for one in files.values()))
         if any(way.states[-1][proof.measure][0] == "up" for way in proof.ways):
             raise NotAffineError(f"{proof.measure} loses its highest bits, and Rocq's loop takes a word that is halved")
@@ -246,19 +247,4 @@ def _steps(proof: RoundsProof, sized: Mapping[int, Algorithm]) -> str:
     growth = growth_of(proof.reader, count)
     if any(a.steps != growth(l) for l, a in sized.items()):
         raise NotAffineError("the number of steps is no polynomial in the size")
-    return growth_text(growth)
-
-
-def growth_text(growth: Growth) -> str:
-    """A polynomial in l, as natural numbers: what is added first.
-
-    >>> growth_text(Growth([-1, 3, 4]))
-    '4 * l * l + 3 * l - 1'
-    """
-    terms = [
-        (factor, " * ".join([str(abs(factor))] * (abs(factor) != 1 or not power) + ["l"] * power))
-        for power, factor in reversed(list(enumerate(map(int, growth.coeffs()))))
-        if factor
-    ]
-    added, taken_off = [text for factor, text in terms if factor > 0], [text for factor, text in terms if factor < 0]
-    return " + ".join(added or ["0"]) + "".join(f" - {text}" for text in taken_off)
+    return natural_sum([(int(factor), ["l"] * power) for power, factor in enumerate(growth.coeffs())][::-1])

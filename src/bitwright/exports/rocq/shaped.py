@@ -7,21 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bitwright.exports.rocq.fitting import AffineIndex, NotAffineError
+from bitwright.exports.rocq.forms import SIZE, NotAffineError, natural
 from bitwright.exports.rocq.templates import Templates
 from bitwright.exports.rocq.words import bits_name
 from bitwright.proofs.function.growth import Growth
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.shapes import Shape, State
 from bitwright.proofs.function.waiting import Path
+from bitwright.proofs.kinds.affine import Affine
 from bitwright.rules.text import syntax
 
 _ALL_OR_NOTHING = {"off": "false", "on": "true", "(only 1)": "true"}
 
 
-def affine(growth: Growth) -> AffineIndex:
+def affine(growth: Growth) -> Affine:
     """a * l + b from its coefficients."""
-    return AffineIndex(0, int(growth[1]), int(growth[0]))
+    return SIZE * int(growth[1]) + int(growth[0])
 
 
 def word_name(word: str) -> str:
@@ -49,7 +50,7 @@ class Shaped:
             raise NotAffineError("a word of the invariant is a single bit")
 
     def length(self, array: str) -> str:
-        return affine(self.proof.lengths[array]).argument()
+        return natural(affine(self.proof.lengths[array]), True)
 
     def shape(self, array: str, shape: Shape) -> str:
         """The bits of an array, as a function of the index."""

@@ -11,9 +11,9 @@ from typing import Any
 
 from bitwright.exports.rocq.chain import ChainText
 from bitwright.exports.rocq.claimed import ClaimedLines
-from bitwright.exports.rocq.fitting import FITTED, FittedFamilies, NotAffineError
+from bitwright.exports.rocq.families import Families, listed
+from bitwright.exports.rocq.forms import FITTED, NotAffineError, value_at
 from bitwright.exports.rocq.linear import Chained
-from bitwright.exports.rocq.listed import listed
 from bitwright.exports.rocq.local import local_text
 from bitwright.exports.rocq.printed import comment
 from bitwright.exports.rocq.words import Words
@@ -25,7 +25,7 @@ from bitwright.rules.pattern import Pattern
 def function_text(
     name: str,
     algorithm: Algorithm,
-    families: FittedFamilies,
+    families: Families,
     sized: Mapping[int, Algorithm],
     pattern: Pattern,
     size: str,
@@ -47,7 +47,7 @@ def function_text(
     if algorithm.halt == FIXED_POINT:
         raise NotAffineError("the run ends when nothing changes, after more steps for longer words")
     chained = Chained.of(certificate)
-    if algorithm.halt is None and any(a.steps != chained.steps.at(0, l) for l, a in sized.items()):
+    if algorithm.halt is None and any(a.steps != value_at(chained.steps, l) for l, a in sized.items()):
         raise NotAffineError("the number of steps is not the same function of the size at every size")
     claim = ClaimedLines(chained, algorithm, words, size)
     programs = {l: listed(sized[l].program, pattern) for l in FITTED}

@@ -7,37 +7,41 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from string import ascii_uppercase
 
-from bitwright.exports.rocq.fitting import FITTED, AffineIndex, Item, NotAffineError, fitted_row
-from bitwright.exports.rocq.listed import Row, bit_named
+from bitwright.exports.rocq.families import Item, Row, bit_named, row_at_every_size
+from bitwright.exports.rocq.forms import FITTED, NotAffineError, natural
+from bitwright.proofs.kinds.affine import Affine
 from bitwright.rules import Algorithm
 
 Word = tuple[bool, str]  # whether it is an input, and its name
-ZERO = AffineIndex(0, 0, 0)
+ZERO = Affine()
 
 
 @dataclass(frozen=True)
-class Part(Item):
+class Part:
     """A bit of a word, which counts 2^`exponent`, or all bits of an array up to the index, lowest first."""
 
-    exponent: AffineIndex = ZERO
+    array: str
+    index: Affine | None
+    whole: bool = False
+    exponent: Affine = ZERO
 
     @property
-    def length(self) -> AffineIndex | None:
+    def length(self) -> Affine | None:
         """Of a whole array."""
         return self.index if self.whole else None
 
     def text(self, s: str) -> str:
         if self.length is not None:
-            return f'Words.word {s} "{self.array}" ({self.length.text()})'
+            return f'Words.word {s} "{self.array}" ({natural(self.length)})'
         bit = f"Z.b2z ({self.bit(s)})"
         if self.exponent == ZERO:
             return bit
-        if not self.exponent.size:
-            return f"{2**self.exponent.constant} * {bit}"
-        return f"2 ^ Z.of_nat ({self.exponent.text()}) * {bit}"
+        if (power := self.exponent.constant) is not None:
+            return f"{2 ** int(power)} * {bit}"
+        return f"2 ^ Z.of_nat ({natural(self.exponent)}) * {bit}"
 
     def bit(self, s: str) -> str:
-        return f'{s} (flag "{self.array}")' if self.index is None else f'{s} (at_ "{self.array}" ({self.index.text()}))'
+        return f'{s} (flag "{self.array}")' if self.index is None else f'{s} (at_ "{self.array}" ({natural(self.index)}))'
 
 
 def _parts(items: Iterable[Item]) -> tuple[Part, ...]:
@@ -48,7 +52,7 @@ def _parts(items: Iterable[Item]) -> tuple[Part, ...]:
         if item.whole and found:
             raise NotAffineError(f"a word has all bits of {item.array} above others")
         found.append(Part(item.array, item.index, item.whole, exponent))
-        exponent = exponent.plus(item.index if item.whole and item.index else AffineIndex(0, 0, 1))
+        exponent = exponent + (item.index if item.whole and item.index is not None else 1)
     return tuple(found)
 
 
@@ -69,10 +73,10 @@ class Words:
                 raise NotAffineError(f"{word.name} is signed")
         rows = {l: _row(one) for l, one in sized.items()}
         known = {l: rows[l] for l in FITTED}
-        if len({len(row.groups[0]) for row in known.values()}) > 1:
+        if len({len(row.ordered[0]) for row in known.values()}) > 1:
             raise NotAffineError("more bits are on at the start of longer words")
-        segment = fitted_row(known)
-        started, halt, *words = map(_parts, segment.items)
+        segment = row_at_every_size(known)
+        started, halt, *words = map(_parts, (*segment.ordered, *segment.others))
         inputs = {}
         for word, (part, *others) in zip(algorithm.inputs, words, strict=False):
             if others or not part.whole:
@@ -121,7 +125,7 @@ class Words:
     def length(self, word: str) -> str:
         length = self.inputs[word].length
         assert length is not None
-        return length.text()
+        return natural(length)
 
     def start(self) -> list[str]:
         """The states that the first one is made of."""
@@ -188,4 +192,5 @@ def _row(algorithm: Algorithm) -> Row:
         tuple(bit_named(layout.name_of(bit)) for bit in bits)
         for bits in (algorithm.start, halt, *(word.bits for word in (*algorithm.inputs, *algorithm.outputs)))
     )
-    return Row((), (tuple(sorted(start)), *words), 2)
+    halted, *words = words
+    return Row((), (tuple(sorted(start)), halted), tuple(words))

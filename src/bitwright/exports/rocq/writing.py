@@ -15,8 +15,8 @@ from unicodedata import combining, normalize
 from bitwright.common.errors import BitwrightError, InputError, counted, option
 from bitwright.common.files.storage import check_empty, make_folder, write_atomically
 from bitwright.exports.claims import claim_of
-from bitwright.exports.rocq.fitting import FITTED, FittedFamilies, NotAffineError, fitted
-from bitwright.exports.rocq.listed import listed
+from bitwright.exports.rocq.families import Families, families_of, listed
+from bitwright.exports.rocq.forms import FITTED, NotAffineError
 from bitwright.exports.rocq.printed import families_text, is_large, network_text, program_text
 from bitwright.exports.rocq.rounds import rounds_files
 from bitwright.exports.rocq.templates import Templates
@@ -107,7 +107,7 @@ def rocq_files(
 
 def _every_size(
     found: Written, name: str, pattern: Pattern, algorithm: Algorithm, function: bool
-) -> tuple[int | None, FittedFamilies | None]:
+) -> tuple[int | None, Families | None]:
     """Adds what is proved at every size; gives the program's own size, and its families if it has any."""
     sizing = algorithm.sizing
     if function and not algorithm.ensures:
@@ -118,7 +118,7 @@ def _every_size(
     key = _size_of(algorithm, sizing)
     size = sizing.numbers[key]
     try:
-        families = fitted(lambda l: listed(sizing.at(**{key: l}).program, pattern), size)
+        families = families_of(lambda l: listed(sizing.at(**{key: l}).program, pattern), size)
     except NotAffineError as error:
         found.left.append(f"no theorem at every size: {error}")
         return size, None
