@@ -63,13 +63,15 @@ def form_of(part: Expression, size: str, index: str = "") -> Affine | None:
     return None
 
 
-def natural(form: Affine | int, brackets: bool = False) -> str:
-    """A form as natural numbers, if asked in brackets where it is not a single word."""
-    if isinstance(form, int):
-        return str(form)
-    variables = sorted(form.names)
-    text = natural_sum([*((int(form[name]), [name]) for name in variables), (int(form[ONE]), [])])
-    return f"({text})" if brackets and " " in text else text
+def natural(form: Affine) -> str:
+    """A form as natural numbers."""
+    return natural_sum([*((int(form[name]), [name]) for name in sorted(form.names)), (int(form[ONE]), [])])
+
+
+def argument(form: Affine) -> str:
+    """A form as natural numbers, in brackets where it is not a single word."""
+    text = natural(form)
+    return f"({text})" if " " in text else text
 
 
 def natural_sum(terms: Sequence[tuple[int, Sequence[str]]]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from bitwright.exports.rocq.families import Bit, Families, Item, Link, Listed, Piece, Segment
-from bitwright.exports.rocq.forms import ROW, NotAffineError, natural
+from bitwright.exports.rocq.forms import ROW, NotAffineError, argument, natural
 from bitwright.exports.rocq.templates import Templates
 from bitwright.networks import IntegerNetwork
 from bitwright.proofs.kinds.affine import Affine
@@ -78,7 +78,7 @@ def families_text(name: str, about: str, found: Families) -> str:
         cells.append(_family(segment, f"cell_{number} l", f"(cell_{number} l)"))
 
     def in_cell(piece: Piece, k: str) -> str:
-        row = "" if found.cells[piece.target].single else f" {natural(piece.row, True)}"
+        row = "" if found.cells[piece.target].single else f" {argument(piece.row)}"
         return f"in_nth_cell {piece.target} (cell_{piece.target + 1} l{row}) {piece.template}"
 
     return _FORM(
@@ -108,7 +108,7 @@ def rules_text(found: Families) -> str:
 
 def nth_rule(piece: Piece, k: str) -> str:
     """That a rule is in this row of this segment of the program's rules."""
-    return f"nth_rule {piece.target} {natural(piece.row, True)}"
+    return f"nth_rule {piece.target} {argument(piece.row)}"
 
 
 def cases(link: Link, tactic: Callable[[Piece, str], str], bullet: str = "  -") -> str:
@@ -118,7 +118,7 @@ def cases(link: Link, tactic: Callable[[Piece, str], str], bullet: str = "  -") 
     for *before, last in link:
         case = tactic(last, k)
         for piece in reversed(before):
-            case = f"up_to {k} {natural(piece.last, True)}; [{tactic(piece, k)} | {case}]"
+            case = f"up_to {k} {argument(piece.last)}; [{tactic(piece, k)} | {case}]"
         parts.append(case)
     text = parts[0] if len(link) == 1 else f"residue i {len(link)}; [{' | '.join(parts)}]"
     return f"{bullet} {text}.\n"
@@ -127,19 +127,19 @@ def cases(link: Link, tactic: Callable[[Piece, str], str], bullet: str = "  -") 
 def _family(segment: Segment, row: str, function: str) -> str:
     if segment.single:
         return f"[{row}]"
-    return f"rows {natural(segment.first, True)} {natural(segment.last, True)} {function}"
+    return f"rows {argument(segment.first)} {argument(segment.last)} {function}"
 
 
 def _written(items: Sequence[Item]) -> str:
     single = listing(_item(item) for item in items if not item.whole)
-    wholes = [f'all "{item.array}" {natural(item.index, True)}' for item in items if item.whole and item.index]
+    wholes = [f'all "{item.array}" {argument(item.index)}' for item in items if item.whole and item.index]
     if not wholes:
         return single
     return "(" + " ++ ".join([*([single] if single != "[]" else []), *wholes]) + ")"
 
 
 def _item(item: Item) -> str:
-    return f'flag "{item.array}"' if item.index is None else f'at_ "{item.array}" {natural(item.index, True)}'
+    return f'flag "{item.array}"' if item.index is None else f'at_ "{item.array}" {argument(item.index)}'
 
 
 def _bit(bit: Bit) -> str:

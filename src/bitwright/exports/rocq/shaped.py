@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bitwright.exports.rocq.forms import SIZE, NotAffineError, natural
+from bitwright.exports.rocq.forms import SIZE, NotAffineError, argument
 from bitwright.exports.rocq.templates import Templates
 from bitwright.exports.rocq.words import bits_name
 from bitwright.proofs.function.growth import Growth
@@ -50,7 +50,7 @@ class Shaped:
             raise NotAffineError("a word of the invariant is a single bit")
 
     def length(self, array: str) -> str:
-        return natural(affine(self.proof.lengths[array]), True)
+        return argument(affine(self.proof.lengths[array]))
 
     def shape(self, array: str, shape: Shape) -> str:
         """The bits of an array, as a function of the index."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bitwright.exports.rocq.chain import ChainText
+from bitwright.exports.rocq.chain import chain_text
 from bitwright.exports.rocq.claimed import ClaimedLines
 from bitwright.exports.rocq.families import Families, listed
 from bitwright.exports.rocq.forms import FITTED, NotAffineError, value_at
@@ -51,7 +51,7 @@ def function_text(
         raise NotAffineError("the number of steps is not the same function of the size at every size")
     claim = ClaimedLines(chained, algorithm, words, size)
     programs = {l: listed(sized[l].program, pattern) for l in FITTED}
-    return ChainText(name, comment(algorithm.name), claim, families, programs).text(), families.least
+    return chain_text(name, comment(algorithm.name), claim, families, programs), families.least
 
 
 def _few_steps(

@@ -101,6 +101,21 @@ class Words:
         return f"(l : nat) ({' '.join(self.variables.values())} : Z)" if self.inputs else "(l : nat)"
 
     @property
+    def names(self) -> str:
+        """The inputs, as arguments."""
+        return " ".join(self.variables.values())
+
+    @property
+    def typed(self) -> str:
+        """The inputs, each with its type."""
+        return " ".join(f"({variable} : Z)" for variable in self.variables.values())
+
+    @property
+    def known(self) -> str:
+        """The names of the bounds in a proof."""
+        return " ".join(f"B{number}" for number in range(len(self.inputs)))
+
+    @property
     def bounds(self) -> str:
         """That the inputs lie in their ranges."""
         return " ".join(
@@ -110,6 +125,11 @@ class Words:
     def is_bit(self, output: str) -> bool:
         """Whether an output is a single bit, and so a truth."""
         return [part.length for part in self.outputs[output]] == [None]
+
+    def output_text(self, output: str) -> str:
+        """What an output is, in a state s."""
+        first, *others = self.outputs[output]
+        return first.bit("s") if self.is_bit(output) else " + ".join(part.text("s") for part in (first, *others))
 
     def parts(self, word: Word) -> tuple[Part, ...]:
         """The arrays and bits of a word."""
