@@ -9,8 +9,8 @@ from long import LONG
 from bitwright import parse
 from bitwright.exports.rocq.families import Item, Segment, families_of, listed
 from bitwright.exports.rocq.forms import FITTED, ROW, SIZE, NotAffineError
-from bitwright.exports.rocq.printed import matches, rules_text
 from bitwright.exports.rocq.rounds import rounds_files
+from bitwright.exports.rocq.templates import matches, render
 from bitwright.proofs.function.prove import proof_by_rounds
 from bitwright.proofs.kinds.affine import Affine
 from bitwright.rules import Algorithm
@@ -39,7 +39,7 @@ def files_of(text: str) -> tuple[dict[str, str], str]:
     families = families_of(lambda l: listed(sizes_of(algorithm, l)[l].program, pattern))
     files, least = rounds_files("Loop", algorithm, families, sized, proof_by_rounds(algorithm))
     assert least == 1
-    return files, rules_text(families)
+    return files, render("rules", families=families)
 
 
 def sizes_of(algorithm: Algorithm, *sizes: int) -> dict[int, Algorithm]:

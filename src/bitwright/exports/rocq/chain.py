@@ -14,8 +14,7 @@ from bitwright.exports.rocq.claimed import ClaimedLines
 from bitwright.exports.rocq.families import Families, Link, Listed, Place, Row, link
 from bitwright.exports.rocq.forms import NotAffineError, natural, value_at
 from bitwright.exports.rocq.linear import Chained, ChainLaw
-from bitwright.exports.rocq.templates import bits_of, each, render
-from bitwright.exports.rocq.words import Words
+from bitwright.exports.rocq.templates import each, render
 from bitwright.proofs.function.chain import SHORTEST, class_of
 
 FUEL = 4000
@@ -51,7 +50,7 @@ def chain_text(name: str, about: str, claim: ClaimedLines, families: Families, p
         missing=missing,
         formulas=[*claim.formulas, *(f"Not (First {k})" for k in missing)],
         parts=["HH"] * bool(claim.halt) + [f"H{at}" for at in range(len(claim.lines))] + [f"A{k}" for k in missing],
-        laws=[_law(law, claim, at) for at, law in enumerate(terms.laws)],
+        laws=[_law(law, claim) for law in terms.laws],
         chain_links=chain_links,
         rule_links=rule_links,
         entries=" | ".join(
@@ -84,7 +83,8 @@ def _certified(certificate: Mapping[str, Any], flags: Sequence[str]) -> dict[str
             for number, after in own
         ],
         "certified": [
-            (constant, power, weights(tracks), weights(inputs)) for tracks, inputs, constant, power in certificate["laws"]
+            (constant, power, weights(tracks), weights(inputs))
+            for tracks, inputs, constant, power in certificate["laws"]
         ],
         "verdicts": [
             (state_text(state), each(signs, "({0})%Z")) for state, own in certificate["verdicts"] for signs in own
@@ -132,7 +132,7 @@ def _place(chained: Chained, rule: Row, n: int) -> tuple[int, int, int, int]:
     return c - 1, mask, value, places[0][1] if c == 3 else 0
 
 
-def _law(law: ChainLaw, claim: ClaimedLines, number: int) -> dict[str, object]:
+def _law(law: ChainLaw, claim: ClaimedLines) -> dict[str, object]:
     """A law for the checker, its value in words, and what the proof of that says of the words."""
     terms, chained, words = claim.terms, claim.terms.chained, claim.terms.words
     facts, ends, n = "", "", f"({natural(chained.positions)})"

@@ -95,14 +95,14 @@ class Item(NamedTuple):
     """A bit `x[index]`, a flag without an index, or all bits of an array up to one."""
 
     array: str
-    index: Affine | None
+    place: Affine | None
     whole: bool = False
 
     def at(self, l: int, i: int) -> list[Bit]:
         """Its bits at a size, in a row."""
-        if self.index is None:
+        if self.place is None:
             return [(self.array, ())]
-        last = value_at(self.index, l, i)
+        last = value_at(self.place, l, i)
         return [(self.array, (place,)) for place in (range(1, last + 1) if self.whole else [last])]
 
 
@@ -219,7 +219,7 @@ def _with_listed_bits(segment: Segment) -> Segment:
     """The segment with bit after bit of arrays whose length is the same at every size."""
 
     def spelt(item: Item) -> list[Item]:
-        last = item.index.constant if item.whole and item.index is not None else None
+        last = item.place.constant if item.whole and item.place is not None else None
         return [item] if last is None else [Item(item.array, Affine.of(place)) for place in range(1, int(last) + 1)]
 
     return segment._replace(others=tuple(tuple(one for item in own for one in spelt(item)) for own in segment.others))

@@ -12,10 +12,10 @@ from typing import Any
 
 from bitwright.exports.rocq.families import Bit
 from bitwright.exports.rocq.forms import SIZE, NotAffineError, form_of, natural
-from bitwright.exports.rocq.printed import listing
+from bitwright.exports.rocq.templates import each
 from bitwright.exports.rocq.words import Part, Word, Words, output_name
-from bitwright.proofs.unrolling.polynomials import combine
 from bitwright.proofs.kinds.affine import ONE, Affine
+from bitwright.proofs.unrolling.polynomials import combine
 from bitwright.rules.expressions import COMPARISONS, CONNECTIVES, Combined, Constant, Expression, Named, Negation
 
 
@@ -45,8 +45,8 @@ class Chained:
         clock, n = self.clock, self.positions
         if clock["fixed"] is not None:
             return Affine.of(clock["fixed"])
-        rate = sum(rate for _, rate in clock["sweeps"])
-        return n * rate + clock["delay"] - clock["early"]
+        rate = sum(int(rate) for _, rate in clock["sweeps"])
+        return n * rate + int(clock["delay"] - clock["early"])
 
     def place(self, bit: Bit) -> tuple[int, int] | None:
         """Track and position, from 0, of a bit; None for a global."""
@@ -226,7 +226,5 @@ class LinearTerms:
                 if weight.denominator > 1:
                     raise NotAffineError(f"the weight of {part.array} is no integer")
                 weights[where][track] = weights[where].get(track, 0) + int(weight)
-        texts = [
-            listing(f"({track}, ({weight})%Z)" for track, weight in sorted(own.items())) for own in weights.values()
-        ]
+        texts = [each(sorted(own.items()), "({0}, ({1})%Z)") for own in weights.values()]
         return f"(({law.constant * law.scale})%Z, Law {' '.join(texts)})"

@@ -7,18 +7,15 @@ those bits, and no certificate is needed. Lines about sums, and longer runs of l
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
 
 from bitwright.exports.rocq.families import Families
 from bitwright.exports.rocq.forms import NotAffineError, form_of, natural
-from bitwright.exports.rocq.printed import bit_text, listing, next_lemmas
-from bitwright.exports.rocq.templates import Templates
+from bitwright.exports.rocq.templates import render
 from bitwright.exports.rocq.words import Words
 from bitwright.proofs.kinds.affine import Affine
 from bitwright.rules.ensures import EnsureLine
 from bitwright.rules.expressions import Combined, Constant, Expression, Named, Negation
 
-_RULES, _CELLS = "run (Families.rules l)", "run_by_cells Net.net Net.kinds (Families.cells l)"
 _BOOLEAN: Mapping[str, str] = {
     "and": "({} && {})",
     "or": "({} || {})",
@@ -39,50 +36,24 @@ def local_text(
     rests: bool,
 ) -> str:
     """A file about `steps` steps; `rests`: which also says that nothing changes any more."""
-    names = " ".join(words.variables.values())
-    form = Templates("local", name=name, about=about, steps=steps, least=families.least, given=words.given, names=names)
     if any(item.whole for rule in families.rules for item in rule.others[0]):
         raise NotAffineError("a rule writes a whole array")
     bits = _BitLines(words, size, steps)
-    claims = [f"({bits.line(line)})" for line in lines]
     tested, written = (
-        {(item.array, item.index is None) for own in lists for item in own[0]}
+        {(item.array, item.place is None) for own in lists for item in own[0]}
         for lists in zip(*((rule.ordered, rule.others) for rule in families.rules), strict=True)
     )
-    arrays = [*sorted(written), *sorted(tested - written)]
-    rules, cells = (
-        " /\\\n  ".join([*claims, *[f"({form.line('stays', run=run, after=steps + 1)})"] * rests])
-        for run in (_RULES, _CELLS)
-    )
-    *before, last = ["intros; tried"] * len(lines) + [f"exact (rest l {names})"] * rests
-    return form(
-        "file",
-        first_state=listing(words.start()),
-        nexts=next_lemmas(arrays, families.rules, "Families.rules", "next_"),
-        rewrites=" | ".join(f"rewrite !next_{array}'" for array, _ in arrays),
-        rest=_rest(form, sorted(written), steps) if rests else "",
-        rules_say=rules,
-        cells_say=cells,
-        proof="".join(f"split; [{one}|]. " for one in before) + f"{last}.",
-    )
-
-
-def _rest(form: Templates, written: list[tuple[str, bool]], steps: int) -> str:
-    """That the last state stays as it is: bits that rules write one by one, and no others are ever on."""
-    either, same = [], ""
-    start = f"start l {form.pieces['names']}"
-    before = reduce(lambda state, _: f"step (Families.rules l) ({state})", range(steps), start)
-    for number, (array, single) in enumerate(written):
-        bit = bit_text(array, single)
-        either.append(f"b = {bit}" if single else f"(exists i, b = {bit})")
-        state, bound = f"step (Families.rules l) ({before})", "" if single else "forall i, "
-        same += form("same_bit", number=number, bound=bound, state=state, before=before, bit=f"({bit})")
-    return form(
-        "rest",
-        either=" \\/ ".join(either),
-        same=form.line("stays", run=_RULES, after=steps + 1).partition(", ")[2],
-        same_bits=same,
-        rewrites=", ".join(f"?same_{number}" for number in range(len(written))),
+    return render(
+        "local",
+        name=name,
+        about=about,
+        families=families,
+        words=words,
+        claims=[bits.line(line) for line in lines],
+        steps=steps,
+        rests=rests,
+        arrays=[*sorted(written), *sorted(tested - written)],
+        written=sorted(written),
     )
 
 

@@ -15,7 +15,7 @@ from bitwright.exports.rocq.families import Families, listed
 from bitwright.exports.rocq.forms import FITTED, NotAffineError, value_at
 from bitwright.exports.rocq.linear import Chained
 from bitwright.exports.rocq.local import local_text
-from bitwright.exports.rocq.printed import comment
+from bitwright.exports.rocq.templates import comment
 from bitwright.exports.rocq.words import Words
 from bitwright.rules import Algorithm
 from bitwright.rules.algorithm import FIXED_POINT

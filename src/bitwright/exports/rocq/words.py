@@ -41,7 +41,9 @@ class Part:
         return f"2 ^ Z.of_nat ({natural(self.exponent)}) * {bit}"
 
     def bit(self, s: str) -> str:
-        return f'{s} (flag "{self.array}")' if self.index is None else f'{s} (at_ "{self.array}" ({natural(self.index)}))'
+        return (
+            f'{s} (flag "{self.array}")' if self.index is None else f'{s} (at_ "{self.array}" ({natural(self.index)}))'
+        )
 
 
 def _parts(items: Iterable[Item]) -> tuple[Part, ...]:
@@ -51,8 +53,8 @@ def _parts(items: Iterable[Item]) -> tuple[Part, ...]:
     for item in items:
         if item.whole and found:
             raise NotAffineError(f"a word has all bits of {item.array} above others")
-        found.append(Part(item.array, item.index, item.whole, exponent))
-        exponent = exponent + (item.index if item.whole and item.index is not None else 1)
+        found.append(Part(item.array, item.place, item.whole, exponent))
+        exponent = exponent + (item.place if item.whole and item.place is not None else 1)
     return tuple(found)
 
 

@@ -17,9 +17,9 @@ from bitwright.common.files.storage import check_empty, make_folder, write_atomi
 from bitwright.exports.claims import claim_of
 from bitwright.exports.rocq.families import Families, families_of, listed
 from bitwright.exports.rocq.forms import FITTED, NotAffineError
-from bitwright.exports.rocq.printed import families_text, is_large, network_text, program_text
+from bitwright.exports.rocq.network import families_text, is_large, network_text, program_text
 from bitwright.exports.rocq.rounds import rounds_files
-from bitwright.exports.rocq.templates import Templates
+from bitwright.exports.rocq.templates import comment, render
 from bitwright.exports.rocq.theorems import function_text
 from bitwright.exports.rocq.words import with_names
 from bitwright.exports.writing import Export, Subject
@@ -101,7 +101,9 @@ def rocq_files(
     about = algorithm.name if size is None else f"{algorithm.name} of size {size}"
     compare = size if families is not None and size is not None and size >= families.least else None
     runs = f"{about}: its runs are those of its {counted(len(own.rules), 'rule')}"
-    found.add(f"{name}/Program.v", program_text(name, about, own, compare), f"{name}.Program.network_steps", runs)
+    found.add(
+        f"{name}/Program.v", program_text(name, comment(about), own, compare), f"{name}.Program.network_steps", runs
+    )
     return found
 
 
@@ -128,7 +130,9 @@ def _every_size(
         f"at every size from {families.least} on{fixed}, its runs are the rules' runs; bitwright compared rules and "
         f"cells, as functions of the size, with the program's at the sizes {families.compared_sizes}"
     )
-    found.add(f"{name}/Families.v", families_text(name, about, families), f"{name}.Families.network_runs", runs)
+    found.add(
+        f"{name}/Families.v", families_text(name, comment(about), families), f"{name}.Families.network_runs", runs
+    )
     if function and algorithm.ensures:
         proof = prove_function(algorithm)
         try:
@@ -187,7 +191,7 @@ def makefile_text(paths: list[str]) -> str:
     """How to check a folder."""
     libraries = " ".join(path.removesuffix(".v").replace("/", ".") for path in paths if not path.startswith("theory/"))
     where = " ".join(line for line in project_text(paths).splitlines() if line.startswith("-Q"))
-    return Templates("network")("makefile", where=where, libraries=libraries)
+    return render("Makefile", where=where, libraries=libraries)
 
 
 def module_name(text: str) -> str:
