@@ -11,37 +11,35 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bitwright.exports.rocq.claimed import ClaimedLines
-from bitwright.exports.rocq.families import Families, Link, Listed, Place, Row, link
-from bitwright.exports.rocq.forms import NotAffineError, natural, value_at
+from bitwright.exports.rocq.families import Link, Place, Row, link
+from bitwright.exports.rocq.forms import FITTED, NotAffineError, natural, value_at
 from bitwright.exports.rocq.linear import Chained, ChainLaw
+from bitwright.exports.rocq.program import SizedProgram
 from bitwright.exports.rocq.templates import each, render
 from bitwright.proofs.function.chain import SHORTEST, class_of
 
 FUEL = 4000
 
 
-def chain_text(name: str, about: str, claim: ClaimedLines, families: Families, programs: Mapping[int, Listed]) -> str:
+def chain_text(program: SizedProgram, chained: Chained) -> str:
     """The whole file; raises NotAffineError."""
-    terms, chained, words = claim.terms, claim.terms.chained, claim.terms.words
-    certificate, steps = chained.certificate, chained.steps
+    claim = ClaimedLines(chained, program.algorithm, program.words, program.size)
+    terms, words, families = claim.terms, program.words, program.families
     long = max(families.least, next(l for l in range(1, 99) if value_at(chained.positions, l) >= SHORTEST))
     sizes = range(families.least, long)
-    if any(value_at(steps, size) < 1 for size in sizes):
+    if any(value_at(chained.steps, size) < 1 for size in sizes):
         raise NotAffineError(f"a run of size {sizes[0]} takes no step")
     missing = [k for k, (_, _, offset) in enumerate(chained.tracks) if offset == 0]
-    chain_links, rule_links = _links(chained, families, programs)
+    chain_links, rule_links = _links(chained, program)
     halt = claim.halt and claim.halt.bit("").strip()[1:-1]
     statements = [f"s ({halt}) = true"] * bool(halt) + [line.truth.statement for line in claim.lines]
     firsts = {word: chained.place((part.array, (1,))) or (0, 0) for word, part in words.inputs.items()}
     return render(
         "chain",
-        name=name,
-        about=about,
-        families=families,
+        **program.pieces,
         long=long,
         sizes=sizes,
         fuel=FUEL,
-        words=words,
         chained=chained,
         lines=claim.lines,
         halt=halt,
@@ -58,7 +56,7 @@ def chain_text(name: str, about: str, claim: ClaimedLines, families: Families, p
             for word, (track, first) in firsts.items()
         ),
         bit_outputs=[word for word, parts in words.outputs.items() if all(part.length is None for part in parts)],
-        **_certified(certificate, chained.flags),
+        **_certified(chained.certificate, chained.flags),
     )
 
 
@@ -96,9 +94,9 @@ def _certified(certificate: Mapping[str, Any], flags: Sequence[str]) -> dict[str
     }
 
 
-def _links(chained: Chained, families: Families, programs: Mapping[int, Listed]) -> tuple[list[Link], list[Link]]:
+def _links(chained: Chained, program: SizedProgram) -> tuple[list[Link], list[Link]]:
     """Where the rules of the chain are found among those of the program, at every length, and the other way."""
-    chain = chained.certificate["chain"]
+    chain, families = chained.certificate["chain"], program.families
     numbers = {  # part of the chain's rules, mask, value: number there
         (int(c) - 1, rule[0], rule[1]): at
         for c, own in chain["classes"].items()
@@ -106,9 +104,9 @@ def _links(chained: Chained, families: Families, programs: Mapping[int, Listed])
     } | {(5, mask, value): at for at, (mask, value, _) in enumerate(chain["global_rules"])}
     to_chain: list[dict[int, list[Place]]] = [{} for _ in families.rules]
     to_rule: dict[tuple[int, int], dict[int, list[Place]]] = {}
-    for l, program in programs.items():
+    for l in FITTED:
         n = value_at(chained.positions, l)
-        for rule, (segment, i) in zip(program.rules, families.places[l], strict=True):
+        for rule, (segment, i) in zip(program.listed(l).rules, families.places[l], strict=True):
             part, mask, value, position = _place(chained, rule, n)
             number = numbers[part, mask, value]
             to_chain[segment].setdefault(l, []).append((i, part, number, position))
@@ -118,10 +116,10 @@ def _links(chained: Chained, families: Families, programs: Mapping[int, Listed])
 
 def _place(chained: Chained, rule: Row, n: int) -> tuple[int, int, int, int]:
     """Part of the chain's rules (classes 1 to 5, globals), mask, value, and position."""
-    places = [chained.place(bit) for bit in rule.ordered[0]]
+    places = [chained.place(bit) for bit in rule.lists[0]]
     numbers = [
         place[0] if place is not None else chained.flags.index(bit[0] + "".join(f"[{at}]" for at in bit[1]))
-        for place, bit in zip(places, rule.ordered[0], strict=True)
+        for place, bit in zip(places, rule.lists[0], strict=True)
     ]
     if numbers != sorted(numbers):
         raise NotAffineError("a block has its bits in another order than the chain")

@@ -11,11 +11,12 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, groupby, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bitwright.common.errors import BitwrightError
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.exports.rocq.forms import FITTED, ROW, NotAffineError, at_every_size, value_at
+from bitwright.exports.stretches import even_stretches, ranges_of
 from bitwright.proofs.kinds.affine import Affine
 from bitwright.rules import Program
 from bitwright.rules.pattern import Pattern
@@ -32,14 +33,14 @@ class Row(NamedTuple):
     """
 
     form: tuple[int, ...]
-    ordered: tuple[tuple[Bit, ...], ...]
-    others: tuple[tuple[Bit, ...], ...] = ()
+    lists: tuple[tuple[Bit, ...], ...]
+    ordered: int = 1  # how many lists, in which the order matters
     family: int = 0  # the line or call that wrote it
 
     @property
     def key(self) -> Hashable:
         """Equal for rows that are the same rule or cell."""
-        return self.form, self.ordered, *map(frozenset, self.others)
+        return self.form, self.lists[: self.ordered], *map(frozenset, self.lists[self.ordered :])
 
 
 class Listed(NamedTuple):
@@ -64,13 +65,14 @@ def listed(program: Program, pattern: Pattern) -> Listed:
             members = tuple(tuple(bits[bit] for bit in grouping.bits_in(block, program)) for block in blocks)
             cell = int(grouping.of_block[blocks[0]])
             place = int(grouping.families.of[cell]), int(grouping.families.index[cell])
-            cells.append((place, Row((wired.kind,), members, tuple(tuple(sorted(port)) for port in ports)), blocks))
+            wired_to = (tuple(sorted(port)) for port in ports)
+            cells.append((place, Row((wired.kind,), (*members, *wired_to), len(members)), blocks))
     cells.sort(key=lambda cell: cell[0])
     where = {}  # of each block: its cell in this order, its bits, its first template there, and its configurations
     for at, (_, row, blocks) in enumerate(cells):
         own = pattern.kinds[row.form[0]].blocks
         counts = accumulate((len(configurations) for _, configurations in own), initial=0)
-        for block, tested, count, (_, table) in zip(blocks, row.ordered, counts, own, strict=False):
+        for block, tested, count, (_, table) in zip(blocks, row.lists, counts, own, strict=False):
             where[block] = at, tested, count, table
     rules, homes = [], []
     for family in range(len(program.rule_families)):
@@ -81,7 +83,7 @@ def listed(program: Program, pattern: Pattern) -> Listed:
             values = tuple(on[bit] for bit in tested)
             homes.append((at, count + table.index(sum(value << place for place, value in enumerate(values)))))
             writes = tuple(sorted(bits[bit] for bit in program.writes(template).tolist()))
-            rules.append(Row(values, (tested,), (writes,), family))
+            rules.append(Row(values, (tested, writes), 1, family))
     return Listed(rules, [row for _, row, _ in cells], homes)
 
 
@@ -113,8 +115,8 @@ class Segment(NamedTuple):
     """Rows i = first..last of one form."""
 
     form: tuple[int, ...]
-    ordered: tuple[Items, ...]
-    others: tuple[Items, ...]
+    lists: tuple[Items, ...]
+    ordered: int
     first: Affine
     last: Affine
 
@@ -126,11 +128,8 @@ class Segment(NamedTuple):
     def at(self, l: int) -> Iterator[Row]:
         """Its rows at a size."""
         for i in range(value_at(self.first, l), value_at(self.last, l) + 1):
-            bits = [
-                tuple(tuple(bit for item in items for bit in item.at(l, i)) for items in lists)
-                for lists in (self.ordered, self.others)
-            ]
-            yield Row(self.form, bits[0], bits[1])
+            lists = tuple(tuple(bit for item in items for bit in item.at(l, i)) for items in self.lists)
+            yield Row(self.form, lists, self.ordered)
 
 
 class Piece(NamedTuple):
@@ -161,9 +160,7 @@ class Families:
     @property
     def compared_sizes(self) -> str:
         """Those sizes as text, such as `1..32, 48`."""
-        runs = groupby(enumerate(self.compared), key=lambda pair: pair[1] - pair[0])
-        ends = [[size for _, size in run] for _, run in runs]
-        return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}..{run[-1]}" for run in ends)
+        return ", ".join(f"{one}..{last}" if one < last else str(one) for one, last in ranges_of(self.compared))
 
 
 def families_of(make: Callable[[int], Listed], *own: int) -> Families:
@@ -222,53 +219,26 @@ def _with_listed_bits(segment: Segment) -> Segment:
         last = item.place.constant if item.whole and item.place is not None else None
         return [item] if last is None else [Item(item.array, Affine.of(place)) for place in range(1, int(last) + 1)]
 
-    return segment._replace(others=tuple(tuple(one for item in own for one in spelt(item)) for own in segment.others))
-
-
-class _Shape(NamedTuple):
-    """What the rows of a stretch have in common."""
-
-    family: int
-    form: tuple[int, ...]
-    ordered: tuple[tuple[tuple[str, bool, bool], ...], ...]
-    others: tuple[tuple[tuple[str, bool, bool], ...], ...]
+    return segment._replace(lists=tuple(tuple(one for item in own for one in spelt(item)) for own in segment.lists))
 
 
 def _stretches(rows: Sequence[Row]) -> Iterator[Segment]:
-    """Rows of one family, one shape and even growth, at one size; of two that a longer stretch follows, one."""
-    shaped = [_shape(row) for row in rows]
-    at = 0
-    while at < len(rows):
-        end = _end(shaped, at)
-        if end == at + 2 and _end(shaped, at + 1) > at + 3:
-            end = at + 1
-        shape, numbers = shaped[at]
-        growth = [more - one for one, more in zip(numbers, shaped[min(at + 1, end - 1)][1], strict=True)]
+    """Rows of one family and one form whose numbers grow evenly, at one size."""
+    shaped = [_shaped(row) for row in rows]
+    for at, end in even_stretches([((*key, lists), numbers) for key, lists, numbers in shaped]):
+        _, lists, numbers = shaped[at]
+        growth = [more - one for one, more in zip(numbers, shaped[min(at + 1, end - 1)][2], strict=True)]
         first = next((number for number, more in zip(numbers, growth, strict=True) if more == 1), 1)
-        values = iter([(ROW - first) * more + number for number, more in zip(numbers, growth, strict=True)])
-        ordered, others = (
-            tuple(
-                tuple(Item(array, next(values) if indexed else None, whole) for array, indexed, whole in own)
-                for own in lists
-            )
-            for lists in (shape.ordered, shape.others)
+        places = iter([(ROW - first) * more + number for number, more in zip(numbers, growth, strict=True)])
+        items = tuple(
+            tuple(Item(array, next(places) if indexed else None, whole) for array, indexed, whole in own)
+            for own in lists
         )
-        yield Segment(shape.form, ordered, others, Affine.of(first), Affine.of(first + end - at - 1))
-        at = end
+        yield Segment(rows[at].form, items, rows[at].ordered, Affine.of(first), Affine.of(first + end - at - 1))
 
 
-def _end(shaped: Sequence[tuple[_Shape, list[int]]], at: int) -> int:
-    end = at + 1
-    while end < len(shaped) and shaped[end][0] == shaped[at][0]:
-        last = [numbers for _, numbers in shaped[max(at, end - 2) : end + 1]]
-        if len(last) == 3 and any(c - b != b - a for a, b, c in zip(*last, strict=True)):
-            break
-        end += 1
-    return end
-
-
-def _shape(row: Row) -> tuple[_Shape, list[int]]:
-    """A row without its indices, and these."""
+def _shaped(row: Row) -> tuple[tuple[Hashable, ...], Any, list[int]]:
+    """Of a row what it shares with others of a stretch, its lists without indices, and these."""
     numbers: list[int] = []
 
     def described(bits: Sequence[Bit], ordered: bool) -> Iterator[tuple[str, bool, bool]]:
@@ -281,9 +251,8 @@ def _shape(row: Row) -> tuple[_Shape, list[int]]:
                 numbers.extend(index)
                 yield array, bool(index), whole
 
-    ordered = tuple(tuple(described(bits, True)) for bits in row.ordered)
-    others = tuple(tuple(described(bits, False)) for bits in row.others)
-    return _Shape(row.family, row.form, ordered, others), numbers
+    lists = tuple(tuple(described(bits, at < row.ordered)) for at, bits in enumerate(row.lists))
+    return (row.family, row.form, row.ordered), lists, numbers
 
 
 def row_at_every_size(rows: Mapping[int, Row]) -> Segment:

@@ -5,14 +5,14 @@ The size is l, and the row of a stretch is i, or k where only every second, thir
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
 from bitwright.proofs.kinds.affine import ONE, Affine
 from bitwright.proofs.kinds.lines import Case, NotCoveredError, Reader
-from bitwright.rules.expressions import Expression
+from bitwright.rules.expressions import Combined, Expression, Negation
 
 FITTED = range(9, 14)  # sizes whose values give the forms
 SIZE, ROW = Affine.of("l"), Affine.of("i")
@@ -61,6 +61,26 @@ def form_of(part: Expression, size: str, index: str = "") -> Affine | None:
         if form.names <= known.keys():
             return form.put(known)
     return None
+
+
+def text_of(part: Expression, leaf: Callable[[Expression], str | None], signs: Mapping[str, str], refusal: str) -> str:
+    """An expression in Rocq.
+
+    Args:
+        leaf: the text of a part that it knows; other parts are a sign and what it joins.
+        signs: the texts of signs, each with a place `{}` for every operand.
+        refusal: the message of the NotAffineError about any other part.
+    """
+    if (found := leaf(part)) is not None:
+        return found
+    sign, operands = "", []
+    if isinstance(part, Negation):
+        sign, operands = "not", [part.body]
+    elif isinstance(part, Combined):
+        sign, operands = part.sign, [part.left, part.right]
+    if sign not in signs:
+        raise NotAffineError(refusal)
+    return signs[sign].format(*(text_of(one, leaf, signs, refusal) for one in operands))
 
 
 def natural(form: Affine) -> str:

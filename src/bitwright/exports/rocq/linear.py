@@ -11,12 +11,12 @@ from fractions import Fraction
 from typing import Any
 
 from bitwright.exports.rocq.families import Bit
-from bitwright.exports.rocq.forms import SIZE, NotAffineError, form_of, natural
+from bitwright.exports.rocq.forms import SIZE, NotAffineError, form_of, natural, text_of
 from bitwright.exports.rocq.templates import each
 from bitwright.exports.rocq.words import Part, Word, Words, output_name
 from bitwright.proofs.kinds.affine import ONE, Affine
 from bitwright.proofs.unrolling.polynomials import combine
-from bitwright.rules.expressions import COMPARISONS, CONNECTIVES, Combined, Constant, Expression, Named, Negation
+from bitwright.rules.expressions import Combined, Constant, Expression, Named
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ class Chained:
 
 
 Sum = dict[Word | str, int]  # a weighted sum of words, of ONE and of POWER
+_SIGNS = {sign: f"({{}} {sign} {{}})" for sign in "+-*^"} | {"%": "({} mod {})", "//": "({} / {})"}
 POWER = "2^"  # 2^positions
 
 
@@ -121,18 +122,19 @@ class LinearTerms:
         return None
 
     def text(self, part: Expression) -> str:
-        if isinstance(part, Constant):
-            return str(part.value)
-        if isinstance(part, Named):
-            if (word := self.word(part)) is None:
-                raise NotAffineError(f"'{part.text}' stands where a word is expected")
-            return self.words.value(word)
-        if isinstance(part, Negation) or part.sign in (*COMPARISONS, *CONNECTIVES):
-            raise NotAffineError("a truth is used as a number")
-        if (power := self.power(part)) is not None:
-            return f"2 ^ Z.of_nat ({natural(power)})"
-        sign = {"%": "mod", "//": "/"}.get(part.sign, part.sign)
-        return f"({self.text(part.left)} {sign} {self.text(part.right)})"
+        """A number of a line."""
+
+        def leaf(part: Expression) -> str | None:
+            if isinstance(part, Constant):
+                return str(part.value)
+            if isinstance(part, Named):
+                if (word := self.word(part)) is None:
+                    raise NotAffineError(f"'{part.text}' stands where a word is expected")
+                return self.words.value(word)
+            power = self.power(part)
+            return None if power is None else f"2 ^ Z.of_nat ({natural(power)})"
+
+        return text_of(part, leaf, _SIGNS, "a truth is used as a number")
 
     def length(self, part: Expression) -> Affine | None:
         """The bits of a word of one array."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bitwright.exports.rocq.families import Bit, Families, Listed, Piece
+from bitwright.exports.rocq.families import Bit, Families, Listed, Piece, Row
 from bitwright.exports.rocq.forms import argument
 from bitwright.exports.rocq.templates import each, render, weight
 from bitwright.networks import IntegerNetwork
@@ -51,12 +51,12 @@ def program_text(name: str, about: str, program: Listed, size: int | None) -> st
         size: of the families that it is compared with, if there are any.
     """
     rules = [
-        f"when_write {each(zip(map(_bit, rule.ordered[0]), map(bool, rule.form), strict=True), '({0}, {1})')} "
-        f"{each(map(_bit, rule.others[0]))}"
+        f"when_write {each(zip(map(_bit, rule.lists[0]), map(bool, rule.form), strict=True), '({0}, {1})')} "
+        f"{each(map(_bit, rule.lists[1]))}"
         for rule in program.rules
     ]
     cells = [
-        " ".join(["Cell", str(cell.form[0]), *(each(each(map(_bit, bits)) for bits in own) for own in cell[1:3])])
+        " ".join(["Cell", str(cell.form[0]), *(each(each(map(_bit, bits)) for bits in own) for own in _parted(cell))])
         for cell in program.cells
     ]
     return render("program", name=name, about=about, rules=rules, cells=cells, size=size)
@@ -70,6 +70,10 @@ def families_text(name: str, about: str, families: Families) -> str:
         return f"in_nth_cell {piece.target} (cell_{piece.target + 1} l{row}) {piece.template}"
 
     return render("families", name=name, about=about, families=families, in_cell=in_cell)
+
+
+def _parted(cell: Row) -> tuple[tuple[tuple[Bit, ...], ...], ...]:
+    return cell.lists[: cell.ordered], cell.lists[cell.ordered :]
 
 
 def _bit(bit: Bit) -> str:

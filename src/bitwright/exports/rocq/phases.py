@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bitwright.exports.rocq.families import Families, families_of, listed
+from bitwright.exports.rocq.families import Families
 from bitwright.exports.rocq.forms import FITTED, NotAffineError
+from bitwright.exports.rocq.program import SizedProgram
 from bitwright.exports.rocq.states import States, word_name, word_names
 from bitwright.exports.rocq.templates import render
 from bitwright.exports.rocq.theorems import function_text
@@ -39,23 +40,20 @@ class PhaseFile:
 def phase_file(name: str, proof: RoundsProof, text: str, number: int, certificate: Mapping[str, Any]) -> PhaseFile:
     """The file about one text; raises NotAffineError where the checker takes no such text."""
 
-    def at(size: int) -> Algorithm:
+    def make(size: int) -> Algorithm:
         numbers = {**proof.numbers_of(text), proof.size: size}
         return parse(text, f"phase {number} of {proof.algorithm.name}", numbers)
 
-    sized = {l: at(l) for l in FITTED}
-    kinds = pattern_of([one.program for one in sized.values()])
-    families = families_of(lambda l: listed(at(l).program, kinds))
-    sized |= {l: at(l) for l in families.compared}
-    phase = at(FITTED[0])
-    marked, _ = function_text(name, phase, families, sized, kinds, proof.size, certificate)
+    kinds = pattern_of([make(size).program for size in FITTED])
+    program = SizedProgram(name, make(FITTED[0]), proof.size, make, kinds)
+    marked, families = function_text(program, certificate), program.families
     names, written = names_in(marked), with_names(marked)
     head, network = f"From {name} Require Net Families.\n", written.find(_NETWORK)
     if head not in written or network < 0:
         raise NotAffineError("what a phase computes is no theorem about rules of its own")
     rules = f"Module Families.\nImport Rules Words.\n{render('rules', families=families)}End Families.\n"
     text = written[:network].replace(head, "").replace("\n\n", f"\n\n{rules}\n", 1)
-    outputs = {word.name: names[output_name(word.name)] for word in phase.outputs}
+    outputs = {word.name: names[output_name(word.name)] for word in program.algorithm.outputs}
     return PhaseFile(f"Phase{number}", families, text, outputs)
 
 

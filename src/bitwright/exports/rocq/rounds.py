@@ -11,30 +11,28 @@ from collections.abc import Mapping
 from typing import Any
 
 from bitwright.exports.rocq.algebra import Algebra
-from bitwright.exports.rocq.families import Families
-from bitwright.exports.rocq.forms import NotAffineError, natural_sum, value_at
+from bitwright.exports.rocq.forms import NotAffineError, natural_sum, text_of, value_at
 from bitwright.exports.rocq.phases import Phase, PhaseFile, phase_file
+from bitwright.exports.rocq.program import SizedProgram
 from bitwright.exports.rocq.states import States, affine, cases_of, conjunction, pattern, taken, word_name, word_names
-from bitwright.exports.rocq.templates import comment, render
-from bitwright.exports.rocq.words import Words, output_name, with_names
+from bitwright.exports.rocq.templates import render
+from bitwright.exports.rocq.words import output_name, with_names
 from bitwright.proofs.function.growth import growth_of
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.shapes import OFF
 from bitwright.proofs.function.waiting import Path
 from bitwright.rules import Algorithm
-from bitwright.rules.expressions import Combined, Constant, Expression, Named
+from bitwright.rules.expressions import Constant, Expression, Named
 from bitwright.rules.text import syntax
 
 
-def rounds_files(
-    name: str, algorithm: Algorithm, families: Families, sized: Mapping[int, Algorithm], proof: RoundsProof
-) -> tuple[dict[str, str], int]:
+def rounds_files(program: SizedProgram, proof: RoundsProof) -> tuple[dict[str, str], int]:
     """The files, the one with the theorem last, and the size from which on it holds; raises NotAffineError."""
+    name, algorithm, families, words = program.name, program.algorithm, program.families, program.words
     files = {
         text: phase_file(name, proof, text, number, own.certificate)
         for number, (text, own) in enumerate(proof.inside.items(), 1)
     }
-    words = Words.of(algorithm, sized)
     lengths = [affine(length) for length in proof.lengths.values()]
     long = next(l for l in range(1, 99) if all(value_at(length, l) >= 1 for length in lengths))
     least = max(families.least, long, *(file.families.least for file in files.values()))
@@ -50,15 +48,12 @@ def rounds_files(
     texts = {output: f"{output_name(output)} l s" for output in outputs}
     text = render(
         "loop",
-        name=name,
-        about=comment(algorithm.name),
-        families=families,
+        **program.pieces,
         files=list(files.values()),
         proof=proof,
         states=states,
-        words=words,
         least=least,
-        steps=_steps(proof, sized),
+        steps=_steps(proof, program.sized),
         shown=shown,
         others=others,
         equations=algebra.equations(),
@@ -138,19 +133,21 @@ def _rests(states: States, words: list[str]) -> list[dict[str, Any]]:
     return rests
 
 
-def _line(part: Expression, words: Mapping[str, str], outputs: Mapping[str, str]) -> str:
-    """An `ensure` line, with these texts for outputs."""
-    if isinstance(part, Constant):
-        return str(part.value)
-    if isinstance(part, Named):
-        known = words if part.entered else {**words, **outputs}
+def _line(part: Expression, inputs: Mapping[str, str], outputs: Mapping[str, str]) -> str:
+    """An `ensure` line, with these texts for inputs and outputs."""
+
+    def leaf(part: Expression) -> str | None:
+        if isinstance(part, Constant):
+            return str(part.value)
+        if not isinstance(part, Named):
+            return None
+        known = inputs if part.entered else {**inputs, **outputs}
         if part.text not in known:
             raise NotAffineError(f"an ensure line of a loop is about {part.text}, which is no input or output")
         return known[part.text]
-    if isinstance(part, Combined):
-        left, right = _line(part.left, words, outputs), _line(part.right, words, outputs)
-        return f"{left} = {right}" if part.sign == "==" else f"({left} {part.sign} {right})"
-    raise NotAffineError("an ensure line is no equation of polynomials")
+
+    signs = {"==": "{} = {}"} | {sign: f"({{}} {sign} {{}})" for sign in "+-*^"}
+    return text_of(part, leaf, signs, "an ensure line is no equation of polynomials")
 
 
 def _steps(proof: RoundsProof, sized: Mapping[int, Algorithm]) -> str:

@@ -107,12 +107,12 @@ def weight(value: int) -> str:
 
 def writers(rules: Sequence[Segment], array: str) -> list[str]:
     """That a rule matches, for each that writes this bit or bit i of this array; its row is the one that does."""
-    return [matches(rule, item) for rule in rules for item in rule.others[0] if item.array == array]
+    return [matches(rule, item) for rule in rules for item in rule.lists[1] if item.array == array]
 
 
 def matches(rule: Segment, item: Item) -> str:
     """That a rule which writes this bit matches; its row is the one that writes bit i."""
-    (tested,) = rule.ordered
+    tested, _ = rule.lists
     guards, back = [], Affine()
     if item.whole:
         if not rule.single or item.place is None:

@@ -75,10 +75,10 @@ class Words:
                 raise NotAffineError(f"{word.name} is signed")
         rows = {l: _row(one) for l, one in sized.items()}
         known = {l: rows[l] for l in FITTED}
-        if len({len(row.ordered[0]) for row in known.values()}) > 1:
+        if len({len(row.lists[0]) for row in known.values()}) > 1:
             raise NotAffineError("more bits are on at the start of longer words")
         segment = row_at_every_size(known)
-        started, halt, *words = map(_parts, (*segment.ordered, *segment.others))
+        started, halt, *words = map(_parts, segment.lists)
         inputs = {}
         for word, (part, *others) in zip(algorithm.inputs, words, strict=False):
             if others or not part.whole:
@@ -214,5 +214,4 @@ def _row(algorithm: Algorithm) -> Row:
         tuple(bit_named(layout.name_of(bit)) for bit in bits)
         for bits in (algorithm.start, halt, *(word.bits for word in (*algorithm.inputs, *algorithm.outputs)))
     )
-    halted, *words = words
-    return Row((), (tuple(sorted(start)), halted), tuple(words))
+    return Row((), (tuple(sorted(start)), *words), 2)

@@ -15,9 +15,10 @@ from unicodedata import combining, normalize
 from bitwright.common.errors import BitwrightError, InputError, counted, option
 from bitwright.common.files.storage import check_empty, make_folder, write_atomically
 from bitwright.exports.claims import claim_of
-from bitwright.exports.rocq.families import Families, families_of, listed
-from bitwright.exports.rocq.forms import FITTED, NotAffineError
+from bitwright.exports.rocq.families import Families, listed
+from bitwright.exports.rocq.forms import NotAffineError
 from bitwright.exports.rocq.network import families_text, is_large, network_text, program_text
+from bitwright.exports.rocq.program import SizedProgram
 from bitwright.exports.rocq.rounds import rounds_files
 from bitwright.exports.rocq.templates import comment, render
 from bitwright.exports.rocq.theorems import function_text
@@ -119,8 +120,9 @@ def _every_size(
         return None, None
     key = _size_of(algorithm, sizing)
     size = sizing.numbers[key]
+    program = SizedProgram(name, algorithm, key, lambda l: sizing.at(**{key: l}), pattern, (size,))
     try:
-        families = families_of(lambda l: listed(sizing.at(**{key: l}).program, pattern), size)
+        families = program.families
     except NotAffineError as error:
         found.left.append(f"no theorem at every size: {error}")
         return size, None
@@ -130,29 +132,29 @@ def _every_size(
         f"at every size from {families.least} on{fixed}, its runs are the rules' runs; bitwright compared rules and "
         f"cells, as functions of the size, with the program's at the sizes {families.compared_sizes}"
     )
-    found.add(
-        f"{name}/Families.v", families_text(name, comment(about), families), f"{name}.Families.network_runs", runs
-    )
+    text = families_text(name, comment(about), families)
+    found.add(f"{name}/Families.v", text, f"{name}.Families.network_runs", runs)
     if function and algorithm.ensures:
-        proof = prove_function(algorithm)
         try:
-            if not proof.proved:
-                raise NotAffineError(proof.sentence())
-            sized = {l: sizing.at(**{key: l}) for l in sorted({*FITTED, *families.compared})}
-            rounds = proof.certificate is not None and proof.certificate["format"] == ROUNDS
-            if rounds:
-                texts, least = rounds_files(name, algorithm, families, sized, proof_by_rounds(algorithm))
-            else:
-                text, least = function_text(name, algorithm, families, sized, pattern, key, proof.certificate)
-                texts = {f"{name}/Function.v": with_names(text)}
+            texts, least = _function_files(program)
         except NotAffineError as error:
             found.left.append(f"no theorem about what it computes: {error}")
         else:
-            lines = joined(algorithm.ensures)
-            computes = f"at every size from {least} on{fixed}, the network computes {lines}"
             found.files |= texts
-            found.add(f"{name}/Function.v", texts[f"{name}/Function.v"], f"{name}.Function.network_computes", computes)
+            computes = f"at every size from {least} on{fixed}, the network computes {joined(algorithm.ensures)}"
+            found.theorems.append(f"{name}.Function.network_computes: {computes}")
     return size, families
+
+
+def _function_files(program: SizedProgram) -> tuple[dict[str, str], int]:
+    """The files about what a program computes, and the size from which on; raises NotAffineError."""
+    proof = prove_function(program.algorithm)
+    if not proof.proved:
+        raise NotAffineError(proof.sentence())
+    if proof.certificate is not None and proof.certificate["format"] == ROUNDS:
+        return rounds_files(program, proof_by_rounds(program.algorithm))
+    text = with_names(function_text(program, proof.certificate))
+    return {f"{program.name}/Function.v": text}, program.families.least
 
 
 def _size_of(algorithm: Algorithm, sizing: Sizing) -> str:

@@ -10,8 +10,8 @@ Local Open Scope string_scope. Local Open Scope list_scope.
 {{rules(families)}}
 {% for cell in families.cells %}
 Definition cell_{{loop.index}} (l{{' i' if not cell.single}} : nat) : cell name :=
-  Cell {{cell.form[0]}} [{{cell.ordered|map('items')|join('; ')}}]
-    [{{cell.others|map('written')|join('; ')}}].
+  Cell {{cell.form[0]}} [{{cell.lists[:cell.ordered]|map('items')|join('; ')}}]
+    [{{cell.lists[cell.ordered:]|map('written')|join('; ')}}].
 {% endfor %}
 Definition cells (l : nat) : list (cell name) :=
   {%+ for cell in families.cells %}{% set name = 'cell_' ~ loop.index ~ ' l' %}{{family(cell, name, '(' ~ name ~ ')')}}{{' ++ ' if not loop.last}}{% endfor %}.
