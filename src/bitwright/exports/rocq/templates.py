@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 
 from bitwright.exports.rocq.families import Item, Link, Piece, Segment
 from bitwright.exports.rocq.forms import ROW, NotAffineError, argument, natural
 from bitwright.exports.rocq.states import word_names
 from bitwright.exports.rocq.words import output_name
+from bitwright.exports.text import environment
 from bitwright.proofs.kinds.affine import Affine
 
 
@@ -23,14 +23,7 @@ def render(file: str, **pieces: object) -> str:
 
 @cache
 def _environment() -> Environment:
-    found = Environment(
-        loader=FileSystemLoader(str(files(__package__) / "templates")),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    found.filters |= {
+    filters = {
         "nat": natural,
         "argument": argument,
         "each": each,
@@ -46,6 +39,7 @@ def _environment() -> Environment:
         "word_names": word_names,
         "lines": lambda rows: each(rows, between=";\n   "),
     }
+    found = environment("rocq/templates", filters)
     found.globals["zip"] = zip
     return found
 
