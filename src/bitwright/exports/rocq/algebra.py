@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from bitwright.exports.rocq.fitting import AffineIndex, NotAffineError
 from bitwright.exports.rocq.shaped import Shaped, affine, word_name
 from bitwright.proofs.function.growth import Growth
+from bitwright.proofs.function.phases import Path
 from bitwright.proofs.function.rounds import RoundsProof
-from bitwright.proofs.function.waiting import Path
 from bitwright.proofs.unrolling.polynomials import Polynomial, combine, difference_of, multiply, substitute
 from bitwright.rules.ensures import EnsureLine
 

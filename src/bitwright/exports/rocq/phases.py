@@ -16,9 +16,9 @@ from bitwright.exports.rocq.printed import next_lemmas, rules_text
 from bitwright.exports.rocq.shaped import Shaped, conjunction, word_name, word_names
 from bitwright.exports.rocq.theorems import function_text
 from bitwright.exports.rocq.words import names_in, output_name, with_names
+from bitwright.proofs.function.phases import Path, Wait
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.shapes import OFF
-from bitwright.proofs.function.waiting import Path, Wait
 from bitwright.rules import Algorithm
 from bitwright.rules.pattern import pattern_of
 from bitwright.rules.text import parse

@@ -26,9 +26,9 @@ from bitwright.exports.rocq.shaped import (
 from bitwright.exports.rocq.templates import Templates
 from bitwright.exports.rocq.words import Words, output_name, with_names
 from bitwright.proofs.function.growth import Growth, growth_of
+from bitwright.proofs.function.phases import Path
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.shapes import OFF
-from bitwright.proofs.function.waiting import Path
 from bitwright.rules import Algorithm
 from bitwright.rules.expressions import Combined, Constant, Expression, Named
 from bitwright.rules.text import syntax
@@ -38,6 +38,8 @@ def rounds_files(
     name: str, algorithm: Algorithm, families: FittedFamilies, sized: Mapping[int, Algorithm], proof: RoundsProof
 ) -> tuple[dict[str, str], int]:
     """The files, the one with the theorem last, and the size from which on it holds; raises NotAffineError."""
+    if not proof.plain:
+        raise NotAffineError("its loop needs inequalities, remainders or where lines, which are not exported yet")
     files = phase_files(name, proof)
     text = LoopText(name, algorithm, families, sized, proof, files)
     found = {f"{name}/{one.module}.v": one.text for one in files.values()}
@@ -129,7 +131,7 @@ class LoopText:
             before, after = "cut'" if not at else f"state_{number}_{at}'", f"state_{number}_{at + 1}'"
             own, phase = word_names(words), None
             if at in way.waits:
-                phase = PhaseText(shaped, self.files[way.waits[at].text], str(number), way, at, words)
+                phase = PhaseText(shaped, self.files[way.waits[at].parts[0][1]], str(number), way, at, words)
                 words += phase.new
             ended = word_names(words)
             if at + 1 < last:

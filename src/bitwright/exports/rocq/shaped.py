@@ -11,9 +11,9 @@ from bitwright.exports.rocq.fitting import AffineIndex, NotAffineError
 from bitwright.exports.rocq.templates import Templates
 from bitwright.exports.rocq.words import bits_name
 from bitwright.proofs.function.growth import Growth
+from bitwright.proofs.function.phases import Path
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.shapes import Shape, State
-from bitwright.proofs.function.waiting import Path
 from bitwright.rules.text import syntax
 
 _ALL_OR_NOTHING = {"off": "false", "on": "true", "(only 1)": "true"}
