@@ -124,7 +124,7 @@ def _extents(tree: SyntaxTree) -> dict[str, str]:
 
 
 def _own(item: syntax.Statement, busy: Sequence[str]) -> str:
-    """A block or rule of busy arrays alone, where all other bits are 0; nothing if it is about none, or never matches."""
+    """A block or rule of busy arrays alone, where all other bits are 0; nothing if it has none, or never matches."""
     if not isinstance(item, syntax.Block | syntax.WhenClause):
         return ""
     _, swept, rows = item.text.partition(" for ")

@@ -121,7 +121,7 @@ class RoundsProof:
         for line, atom in invariants:
             if not self._true(atom.put(self.entered), given):
                 raise NoShapeError(f"the invariant '{line}' does not hold at the start")
-        paths = self.paths(self.cut_state)
+        self.possible = paths = self.paths(self.cut_state)
         for way in paths:
             self._check(way)
         exact = [atom for _, atom in invariants]
@@ -135,6 +135,7 @@ class RoundsProof:
                 break
             exact = [atom for atom, loose in kept if not loose]  # the others hold modulo powers of two only
         self.plain = len(self.ways) == len(paths) and not conditions and all(atom.sign == "==" for atom, _ in kept)
+        self.plain &= all(len(wait.parts) == 1 for way in paths for wait in way.waits.values())
         self.kept = [(atom.value, self._least(loose)) for atom, loose in kept if atom.sign == "=="]
         self.measure = measure = self._bound(self.ways)
         self._rest(measure, known)
@@ -421,7 +422,7 @@ class RoundsProof:
             "cut": self.cut,
             "words": self.words,
             "measure": self.measure,
-            "paths": [way.document(proofs) for way in self.ways],
+            "paths": [way.document(proofs) for way in self.possible],
             "rest": [way.document(proofs) for way in self.resting],
             "phases": [one.certificate for one in self.inside.values()],
         }
