@@ -117,7 +117,9 @@ def main(source, certificate):
     right = link is None or (link["claim"]["verdict"], link["claim"]["sizes"]) == ("proved", named)
     need(right, f"the claim is about other sizes than the proof, {said}")
     said = said or "the one size it has"
-    print(f"HOLDS: all cells are of {len(seen)} kinds, for {said}; {looked_at} sizes were expanded")
+    print(
+        f"HOLDS: all cells are of {len(seen)} kind{'s' * (len(seen) != 1)}, for {said}; {looked_at} sizes were expanded"
+    )
 
 
 if __name__ == "__main__":

@@ -67,48 +67,68 @@ def alternatives(test, shape, env):
     return [[(bit, value if same else 1 - value) for bit in bits]]
 
 
+class Expanded:
+    """The program of a text at these sizes: the numbers of its `let` lines, its bits, blocks, templates and cells."""
+
+    def __init__(self, text, sizes):
+        env, order = {**sizes}, [*text.arrays]
+        for name, value in text.lets.items():
+            env[name] = sizes[name] if name in sizes else number_of(value, env)
+        shape = {name: [number_of(extent, env) for extent in extents] for name, extents in text.arrays.items()}
+        must(all(extent >= 1 for extents in shape.values() for extent in extents), "an extent below 1")
+        bits = {(name, *at) for name in shape for at in product(*(range(1, n + 1) for n in shape[name]))}
+        place = {bit: (order.index(bit[0]), bit[1:]) for bit in bits}
+        blocks = [block for _, rows, members in text.blocks for block in picked(members, rows, shape, env)]
+        block_of = {bit: at for at, block in enumerate(blocks) for bit in block}
+        once = len(block_of) == sum(map(len, blocks)) and block_of.keys() == bits
+        must(once and all(len(block) <= 16 for block in blocks), "a bit is not in one block, or a block is too large")
+        templates = [{} for _ in blocks]
+        for number, rows, tests, targets, also in text.rules:
+            for row in every_row(rows, env):
+                written = {bit for target in targets for bit in pick(target, shape, row)}
+                must(written or not targets, "a rule writes nothing")
+                for chosen in product(*(alternatives(test, shape, row) for test in tests)):
+                    conditions = [condition for way in chosen for condition in way]
+                    owner = {block_of[bit] for bit, _ in conditions}
+                    must(len({*conditions}) == len({bit for bit, _ in conditions}), "a bit is tested twice")
+                    must(len(owner) == 1, "a rule spans blocks")
+                    on = frozenset(bit for bit, value in conditions if value)
+                    line, writes = templates[owner.pop()].setdefault(on, (number, set()))
+                    must(also or line == number, "two templates for one configuration")
+                    writes |= written
+        named = [cell for _, rows, members in text.cells for cell in picked(members, rows, shape, env)]
+        owned = {block_of[bit] for cell in named for bit in cell}
+        rest = [[min(block, key=place.get)] for at, block in enumerate(blocks) if at not in owned]
+        must(not named or not rest or text.nodes, "a block is in no cell")
+        self.lets, self.shape, self.bits, self.place = env, shape, bits, place
+        self.blocks, self.block_of, self.templates = blocks, block_of, templates
+        self.cells, self.named, self.owned = named + sorted(rest, key=lambda cell: place[cell[0]]), bool(named), owned
+
+    def blocks_of(self, cell):
+        """The blocks of a cell, and the order that its bits have in them."""
+        for at in dict.fromkeys(self.block_of[bit] for bit in cell):
+            listed = [*dict.fromkeys(bit for bit in cell if self.block_of[bit] == at)]
+            turn = listed if self.named and at in self.owned else []
+            yield at, turn + sorted({*self.blocks[at]} - {*turn}, key=self.place.get)
+
+
+def name_of(bit):
+    """A bit as the rule text names it."""
+    name, *indices = bit
+    return name + (f"[{','.join(map(str, indices))}]" if indices else "")
+
+
 def kinds(text, sizes):
     """(kind, first bit) of every cell that has templates, in the order of the program's cells."""
-    env, order = {**sizes}, [*text.arrays]
-    for name, value in text.lets.items():
-        env[name] = sizes[name] if name in sizes else number_of(value, env)
-    shape = {name: [number_of(extent, env) for extent in extents] for name, extents in text.arrays.items()}
-    must(all(extent >= 1 for extents in shape.values() for extent in extents), "an extent below 1")
-    bits = {(name, *at) for name in shape for at in product(*(range(1, n + 1) for n in shape[name]))}
-    place = {bit: (order.index(bit[0]), bit[1:]) for bit in bits}
-    blocks = [block for _, rows, members in text.blocks for block in picked(members, rows, shape, env)]
-    block_of = {bit: at for at, block in enumerate(blocks) for bit in block}
-    once = len(block_of) == sum(map(len, blocks)) and block_of.keys() == bits
-    must(once and all(len(block) <= 16 for block in blocks), "a bit is not in one block, or a block is too large")
-    templates = [{} for _ in blocks]
-    for number, rows, tests, targets, also in text.rules:
-        for row in every_row(rows, env):
-            written = {bit for target in targets for bit in pick(target, shape, row)}
-            must(written or not targets, "a rule writes nothing")
-            for chosen in product(*(alternatives(test, shape, row) for test in tests)):
-                conditions = [condition for way in chosen for condition in way]
-                owner = {block_of[bit] for bit, _ in conditions}
-                must(len({*conditions}) == len({bit for bit, _ in conditions}), "a bit is tested twice")
-                must(len(owner) == 1, "a rule spans blocks")
-                on = frozenset(bit for bit, value in conditions if value)
-                line, writes = templates[owner.pop()].setdefault(on, (number, set()))
-                must(also or line == number, "two templates for one configuration")
-                writes |= written
-    named = [cell for _, rows, members in text.cells for cell in picked(members, rows, shape, env)]
-    owned = {block_of[bit] for cell in named for bit in cell}
-    rest = [[min(block, key=place.get)] for at, block in enumerate(blocks) if at not in owned]
-    must(not named or not rest or text.nodes, "a block is in no cell")
-    for cell in named + sorted(rest, key=lambda cell: place[cell[0]]):
+    program = Expanded(text, sizes)
+    for cell in program.cells:
         tables, ways, first = [], [], None
-        for at in dict.fromkeys(block_of[bit] for bit in cell):
-            turn = [*dict.fromkeys(bit for bit in cell if block_of[bit] == at)] if named and at in owned else []
-            turn += sorted({*blocks[at]} - {*turn}, key=place.get)
+        for at, turn in program.blocks_of(cell):
             value = {bit: 1 << i for i, bit in enumerate(turn)}
-            rows = sorted((sum(map(value.get, on)), writes) for on, (_, writes) in templates[at].items())
+            rows = sorted((sum(map(value.get, on)), writes) for on, (_, writes) in program.templates[at].items())
             tables += [[len(turn), [config for config, _ in rows]]] if rows else []
             first = first or (turn[0] if rows else None)
             ways += [bits for _, bits in rows]
         ports = {tuple(t for t, bits in enumerate(ways) if bit in bits) for bit in set().union(*ways)}
         if tables:
-            name, *indices = first
-            yield [tables, sorted(map(list, ports))], name + (f"[{','.join(map(str, indices))}]" if indices else "")
+            yield [tables, sorted(map(list, ports))], name_of(first)

@@ -8,8 +8,8 @@ import ast
 import re
 
 REFERENCE = r"[A-Za-z_][\w.]*(?:\s*\[[^\]]*\])?"
-IGNORED = {"input", "output", "start", "steps", "halt", "matches", "examples", "chain", "graph"}
-IGNORED |= {"where", "ensure", "invariant"}
+OTHERS = {"input", "output", "start", "steps", "halt", "matches", "examples", "chain", "graph"}
+OTHERS |= {"where", "ensure", "invariant"}
 OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "^"}
 
 
@@ -54,9 +54,10 @@ def clauses(text):
 
 
 class Text:
-    """`lets` and `arrays` by name; blocks, cells and rules as (line, clauses, bits, ...)."""
+    """`lets` and `arrays` by name; blocks, cells and rules as (line, clauses, bits, ...); `others` as they are."""
 
     def __init__(self, text):
+        self.others = {word: [] for word in OTHERS}
         self.lets, self.arrays, self.blocks, self.cells, self.rules, self.nodes = {}, {}, [], [], [], False
         said, number = "", 0
         for at, line in enumerate([*text.splitlines(), ""], 1):
@@ -98,5 +99,7 @@ class Text:
             targets = [reference(one) for one in re.findall(REFERENCE, written) if one != "nothing"]
             self.nodes |= any("." in name for name, _ in targets)
             self.rules.append((number, clauses(tail), tests, targets, word == "also"))
-        elif word not in IGNORED:
+        elif word in OTHERS:
+            self.others[word].append(rest)
+        else:
             raise ValueError(f"line {number} begins with {word}, which is not read here")

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.common.bits import BoolArray
-from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.protocol import Engine
 from bitwright.rules import Algorithm, Program
 from bitwright.rules.ensure_runs import Runs
@@ -210,11 +209,10 @@ def _runner(task: Task) -> Runner:
     with _lock:
         if _kept is None or _kept[0] != task.token:
             decisions = task.engine.decisions if task.sliced else None
-            answered = task.engine.sliced if isinstance(task.engine, CellEngine) else None
             runner = (
                 Walker(task.algorithm, task.engine, task.limit)
                 if decisions is None
-                else SlicedRuns(task.algorithm, task.limit, decisions, program=answered)
+                else SlicedRuns(task.algorithm, task.limit, decisions)
             )
             _kept = (task.token, runner)
         return _kept[1]

@@ -21,6 +21,7 @@ from bitwright.verbs.telling import Teller
 
 _WHAT = "a certificate"
 _NOT_TRIED = "not tried"
+_ADVICE = "docs/guides/proof.md#keep-a-trail may help"
 _SHOWN = 3  # lines of a specification that a headline has
 _CLAIM = {
     "verdict": one_of(*get_args(Outcome)),
@@ -166,7 +167,7 @@ def _function(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, A
     if everywhere.verdict == "proved" or (found is not None and _is_at(looked, found["lets"])):
         return everywhere.claim(), everywhere.certificate
     chain = [one for one in everywhere.tried if one.startswith("no chain")]
-    why = (everywhere.tried if len(everywhere.tried) == 1 else [*chain, "no invariant was found"])[0]
+    why = (everywhere.tried if len(everywhere.tried) == 1 else [*chain, f"no invariant was found; {_ADVICE}"])[0]
     if found is not None:
         why = everywhere.sentence()
     claim = _at_sizes(several, looked.text if looked.text != EVERY else None)
@@ -175,7 +176,7 @@ def _function(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, A
     if claim.verdict == "proved":
         claim = replace(claim, sentence=f"{claim.sentence}; not at every size: {why}", counterexample=found)
     elif claim.verdict != "refuted":
-        why = why if found is not None else "; ".join(everywhere.tried)
+        why = why if found is not None else f"{'; '.join(everywhere.tried)}; {_ADVICE}"
         claim = replace(claim, sentence=f"not decided: {joined(everywhere.lines)} ({why}; {claim.sentence})")
     return claim, None
 

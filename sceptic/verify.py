@@ -1,0 +1,201 @@
+"""Checks a certificate of bitwright from beginning to end, without any of its code. Start here.
+
+    python verify.py CERTIFICATE.json NETWORK.safetensors RULES.bw [NAME=NUMBER ...]
+    python verify.py CERTIFICATE.json DECODER.safetensors
+
+RULES.bw is the rule text as its author wrote it. NAME=NUMBER replaces the value of a `let` line, where the certificate
+is about a program of one size.
+
+What you trust when this says HOLDS:
+
+1. Python, and the files of this folder, none of which uses any code of bitwright.
+2. The two theorems on paper in docs/explanation/cells.md: a network that is right in every local state of every kind of
+   cell takes every step of every program made of such cells; and a rule text has no kind of cell that it does not have
+   at some size up to its cut-off.
+3. That the program at larger sizes continues as at the sizes expanded here: read the indices in RULES.bw.
+4. That the `ensure` lines printed at the end say what you mean.
+
+Nothing in the certificate is trusted. Steps:
+
+1. Hashes. The network and the rule text are those that the certificate names; if not, nothing else is read.
+2. Function. The rules compute what the `ensure` lines say (check_function.py; check_loop.py; or at single sizes all
+   inputs, at most 2^16).
+3. Sizes. All cells of the rule text, at every size, are of the network's kinds (check_kinds.py).
+4. Network. It is right in every state of its domain, computed in Python's integers (check_network.py).
+5. Together: the statement that follows from these steps, and no other.
+
+Exit 0: every claim holds. 1: one does not, or these files cannot check it. 2: a file cannot be read.
+"""
+
+import ast
+import re
+import subprocess
+import sys
+import tempfile
+from hashlib import sha256
+from pathlib import Path
+
+from chains import Rules
+from check_kinds import sizes_of as names_of_sizes
+from check_network import Network, need, read_json
+from expressions import parsed, sizes_of
+from kinds.canonical import canonical, with_values
+from kinds.expand import Expanded
+from kinds.rule_text import Text
+
+HERE = Path(__file__).resolve().parent
+FUNCTIONS = {"bitwright function 1": "check_function.py", "bitwright function by rounds 1": "check_loop.py"}
+
+
+def run(script, *arguments):
+    """Runs a checker, shows the last line that it prints, and ends this program where it does not hold."""
+    done = subprocess.run([sys.executable, HERE / script, *map(str, arguments)], capture_output=True, text=True)
+    said = [line for line in done.stdout.splitlines() if line.strip()] or [f"{script} printed nothing: {done.stderr}"]
+    print(f"   {script}: {said[-1]}", flush=True)
+    if done.returncode:
+        sys.exit(1 if done.returncode == 1 else 2)
+
+
+class Program:
+    """The rule text, and a folder with the program at each size that some checker needs."""
+
+    def __init__(self, source, folder, given):
+        self.data = Path(source).read_bytes()
+        self.source, self.folder, self.given = source, Path(folder), given
+        self.text = Text(self.data.decode().replace("\r\n", "\n"))
+
+    def at(self, sizes, lines=()):
+        """A file with the program at these sizes, and with these `ensure` lines."""
+        name = "-".join(f"{name}={value}" for name, value in sizes.items()) or "rules"
+        file = self.folder / f"{name}.bw"
+        body = canonical(self.text, {**self.given, **sizes})
+        file.write_text(body + "".join(f"ensure {line}\n" for line in lines))
+        return file
+
+
+def same(one, other):
+    """Whether two lines are the same formula, whatever their spaces and parentheses."""
+    trees = [parsed(re.sub(r"(?<!\w)mod(?!\w)", "%", line)) for line in (one, other)]
+    parts = ([tree, *(tree.loop or ())] for tree in trees)
+    first, second = ([part if isinstance(part, str) else ast.dump(part) for part in one] for one in parts)
+    return first == second
+
+
+def check_function(certificate, program, path):
+    """What the rules compute: the number that ranges, and from which value on; None where nothing is claimed."""
+    claim, proof = (certificate["links"]["function"].get(key) for key in ("claim", "proof"))
+    need(claim["verdict"] != "refuted", "the rules do not compute what their ensure lines say, by the certificate", 1)
+    if claim["verdict"] != "proved":
+        print(f"2. function: {claim['verdict']}; nothing is claimed of what the rules compute")
+        return None
+    written = program.text.others["ensure"]
+    print("2. function: the rules compute what these lines say,", *written, sep="\n     ")
+    if proof is None:
+        return run_all_inputs(claim["sizes"], program)
+    need(proof.get("format") in FUNCTIONS, f"function: nothing here checks {str(proof.get('format'))[:100]}", 1)
+    if proof["format"] == "bitwright function by rounds 1":
+        ((name, first),) = sizes_of(certificate, proof["sizes"])[0].items()
+        lines = {size: [with_values(line, {}) for line in written] for size in range(first, first + 8)}
+    else:
+        about, chain = proof["program"], proof["chain"]
+        need(len(about["ensures"]) == len(written) and all(map(same, about["ensures"], written)),
+             "the certificate is about other ensure lines", 1)  # fmt: skip
+        ranges, fixed = sizes_of(certificate, about["sizes"])
+        ((name, first),) = ranges.items()
+        lines, last = {}, max(first, -(-(8 - chain["extra"]) // chain["unit"]))
+        for size in range(first, last + 1):
+            numbers = {name: a * size + b for name, (a, b) in about["numbers"].items()}
+            lines[size] = [with_values(line, numbers) for line in about["ensures"]]
+        program.given = {**program.given, **{key: value for key, value in fixed.items() if key in program.text.lets}}
+    run(FUNCTIONS[proof["format"]], path, *(program.at({name: size}, shown) for size, shown in lines.items()))
+    return name, first
+
+
+def run_all_inputs(claimed, program):
+    """At single sizes every input is run, by the definition of a step."""
+    runs = 0
+    for sizes in single_sizes(claimed, program):
+        numbers = Expanded(program.text, {**program.given, **sizes}).lets
+        text = program.at(sizes, [with_values(line, numbers) for line in program.text.others["ensure"]]).read_text()
+        rules = Rules(text, [(next(iter(program.text.arrays)), 1, 0, 1)])
+        inputs = sum(len(bits) for bits, _ in rules.words["input"].values())
+        need(inputs <= 16, f"function: there are 2^{inputs} inputs, too many to run them all here", 1)
+        rules.run_all([parsed(" ".join(line)) for line in rules.of["ensure"]])
+        runs += 1 << inputs
+    print(f"   all {runs:,} inputs were run")
+    return ()
+
+
+def single_sizes(claimed, program):
+    """The sizes of a claim that names them: `4`, `l=4`, `1..8`; or the program as it is."""
+    if claimed == "this program":
+        return [{}]
+    names = names_of_sizes(program.text, program.data.decode())
+    found = re.fullmatch(r"(?:(\w+)=)?(\d+)(?:\.\.(\d+))?", claimed)
+    need(found and len(names) == 1 and found[1] in (None, *names), f"sizes of a form that is not read: {claimed}")
+    return [{names[0]: size} for size in range(int(found[2]), int(found[3] or found[2]) + 1)]
+
+
+def check_sizes(certificate, program, path):
+    """The programs that have the network's kinds of cells."""
+    if certificate["domain"] != "cells":
+        print("3. sizes: the certificate is about this program alone, at one size")
+        return [program.at({})]
+    claim, proof = (certificate["links"]["sizes"].get(key) for key in ("claim", "proof"))
+    need(claim["verdict"] == "proved", f"sizes: {claim['verdict']}", 1)
+    if proof:
+        print("3. sizes: which kinds of cells the rule text has, at every size")
+        run("check_kinds.py", program.source, path)
+        return [program.at(kind["sizes"]) for kind in {str(k["sizes"]): k for k in proof["kinds"]}.values()]
+    print(f"3. sizes: {claim['sizes']}, expanded for step 4")
+    return [program.at(sizes) for sizes in single_sizes(claim["sizes"], program)]
+
+
+def main(path, network_file, rules=None, *given):
+    certificate = read_json(Path(path).read_bytes().decode())
+    if certificate.get("format") == "bitwright decoder certificate 1":
+        need(rules is None, "a certificate of a decoder holds its task; give no rules")
+        sys.exit(subprocess.run([sys.executable, HERE / "check_decoder.py", network_file, path]).returncode)
+    known = certificate.get("format") == "bitwright network certificate 1" and rules is not None
+    need(known, "this is not the certificate of a network with its rule text, or of a decoder")
+    network = Network(Path(network_file).read_bytes())
+    named = certificate["network_sha256"], certificate["tensors"]
+    need((network.about["sha256"], network.sha256) == named, "the certificate is about another network", 1)
+    print(f"1. hashes: {network_file} is the network of the certificate: {named[0]}")
+    with tempfile.TemporaryDirectory() as folder:
+        lets = {name: int(value) for name, _, value in (one.partition("=") for one in given)}
+        program = Program(rules, folder, lets)
+        proof = certificate["links"].get("sizes", {}).get("proof")
+        text = sha256(program.data).hexdigest()
+        need(not proof or proof["text_sha256"] == text, "the certificate is about another rule text", 1)
+        print(f"   {rules} {'is the rule text of the certificate' if proof else 'is compared below'}: {text}")
+        about = check_function(certificate, program, path)
+        files = check_sizes(certificate, program, path)
+        print(f"4. network: it is right in every state of its domain, {certificate['domain']}")
+        run("check_network.py", network_file, *files, path)
+    what = "computes what the lines of step 2 say" if about is not None else "takes every step of the rules"
+    print(f"HOLDS: the network {what}, {where(certificate, program, about)}")
+
+
+def where(certificate, program, about):
+    """The sizes that the statement is about."""
+    function = certificate["links"]["function"]["claim"]["sizes"]
+    if "sizes" in certificate["links"]:
+        kinds = certificate["links"]["sizes"]["claim"]["sizes"]
+        both = "" if about is None or kinds == function else f"{function} and "
+        return "in this program" if kinds == "this program" else f"for all sizes in {both}{kinds}"
+    if not about:
+        return "in this program"
+    name, first = about
+    size = program.given.get(name, program.text.lets[name])
+    need(type(size) is int and size >= first, f"the function is claimed for {function}, not for {name}={size}", 1)
+    return f"at {name}={size}"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(print(__doc__.split("\n\n")[1]) or 2)
+    try:
+        main(*sys.argv[1:])
+    except Exception as error:
+        need(False, f"{type(error).__name__}: {error}")
