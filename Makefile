@@ -26,8 +26,8 @@ demo: $(VENV)/ready
 	@echo; echo '$$ bitwright multiply 123456789012345678901234567890 987654321098765432109876543210 --engine network --network $(VENV)/mul.safetensors'; \
 	  $(BIN)/bitwright multiply 123456789012345678901234567890 987654321098765432109876543210 --engine network \
 	  --network $(VENV)/mul.safetensors
-	@echo; echo '$$ bitwright train multiplication --tile all --bits 4 --width 4096 --integer -o $(VENV)/net.safetensors'; \
-	  $(BIN)/bitwright train multiplication --tile all --bits 4 --width 4096 --integer -o $(VENV)/net.safetensors >/dev/null
+	@echo; echo '$$ bitwright train multiplication --tile all --bits 4 --width 4096 -o $(VENV)/net.safetensors'; \
+	  $(BIN)/bitwright train multiplication --tile all --bits 4 --width 4096 -o $(VENV)/net.safetensors >/dev/null
 	@echo; echo '$$ bitwright certify multiplication --network $(VENV)/net.safetensors --domain runs'; \
 	  $(BIN)/bitwright certify multiplication --network $(VENV)/net.safetensors --domain runs
 	@echo; echo '$$ bitwright multiply 13 11 --engine network --network $(VENV)/net.safetensors'; \

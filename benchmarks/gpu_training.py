@@ -23,8 +23,9 @@ import torch
 from bitwright import permutation
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks import Plan
-from bitwright.networks.descent import NetworkShape, descend_many
+from bitwright.networks.descent import NetworkShape
 from bitwright.theory.encoding.training_set import TrainingSet
+from paper.descent import descend_many
 from paper.fused import train_drawn
 
 LINES: list[dict[str, Any]] = []

@@ -27,7 +27,6 @@ from bitwright.common.errors import InputError
 )
 @click.option("--full", is_flag=True, help="The paper's full setting; what trains networks then wants a GPU.")
 @click.option("--device", default="cpu", show_default=True, help="Where networks are trained: cpu, or cuda (PyTorch).")
-@opt.workers
 @click.option(
     "--minutes", type=float, help="Stop training after this many minutes; the same command goes on from there."
 )
@@ -38,8 +37,8 @@ from bitwright.common.errors import InputError
 )
 @click.option("--collect-only", is_flag=True, help="Train and write tables, draw nothing (needs no Matplotlib).")
 @click.option("--program", "target", default="", metavar="FILE|NAME", help="For templates and predictor: the program.")
+@opt.options("train", "--workers", "--bits", "--order", "--let", "--machine", "--quiet")
 @opt.sized
-@opt.quiet
 def command(
     name: str,
     inputs: tuple[str, ...],

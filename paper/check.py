@@ -45,7 +45,7 @@ def validations(task: str, most: int, random: int | None) -> Iterator[Validation
     show_default=True,
     help="Inputs of each size for linear algebra.",
 )
-@opt.quiet
+@opt.options("train", "--quiet")
 def command(bits: int, random: int) -> int:
     """Run permutation, addition and multiplication through the NTK predictor, rounded by its sign.
 

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from bitwright.common.bits import BoolArray
 from bitwright.common.errors import InputError
 from bitwright.networks import History, Plan, Recipe
-from bitwright.networks.descent import NetworkShape, check_device, descend_many, torch_module
+from bitwright.networks.descent import NetworkShape, check_device, torch_module
 from bitwright.rules import Program
 from bitwright.theory.encoding.training_set import TrainingSet
+from paper.descent import descend_many
 
 
 def fused_kernels(shape: NetworkShape) -> Any:

@@ -4,7 +4,7 @@ A step of gradient descent on unit vectors needs, for each hidden unit, its own 
 (k, K) of its network. So one kernel reads each weight once, changes it, writes it, and adds the changed unit's share to
 the next E while it is still in registers; a second, tiny kernel adds up the shares. Sums are taken in a fixed order: a
 network comes out bit for bit the same in whatever batch it is trained. The oracle is
-`bitwright.networks.descent.descend_many`.
+`paper.descent.descend_many`.
 """
 
 from __future__ import annotations

@@ -141,7 +141,8 @@ def _members_on_device(
     program: Program, recipe: Recipe, job: SpreadJob, parts: list[BoolArray]
 ) -> Iterator[list[FloatArray]]:
     """The same networks, many at a time."""
-    from bitwright.networks.descent import check_device, descend_many, torch_module
+    from bitwright.networks.descent import check_device, torch_module
+    from paper.descent import descend_many
 
     torch, device = torch_module(), check_device(job.device)
     shape = NetworkShape(program.templates, job.width, program.bits)

@@ -28,17 +28,21 @@ def main(rules_file, certificate_file):
     words = {f"in__{name}": (0, *word) for name, word in rules.words["input"].items()}
     words |= {name: (0, *word) for name, word in rules.words["input"].items()}
     words |= {name: (-1, *word) for name, word in rules.words["output"].items()}
-    goals, values = [], {n: meaning.number(states[at], *w) for n, (at, *w) in words.items()}
+    goals, given, values = [], [], {n: meaning.number(states[at], *w) for n, (at, *w) in words.items()}
     for line in lines:
         goals += meaning.goals(graph, line, values)
+    conditions = [line for word, line in rules.lines if word == "where"]
+    for line in conditions:
+        given += meaning.goals(graph, line, values)
     if any(goal != 1 for goal in goals):
-        formula = meaning.formula(graph, goals)
+        formula = meaning.formula(graph, goals, given)
         (lemma,) = certificate["lemmas"]
         if lemma["cnf"] != meaning.digest(formula):
             return "the formula is another one"
         if not meaning.refuted(formula, path.parent / pathlib.Path(lemma["file"]).name):
             return "the refutation does not hold"
-    print(f"HOLDS: {'; '.join(lines)} ({len(states) - 1:,} steps, {len(graph.parts):,} nodes)")
+    holds = " where ".join(["; ".join(lines), *conditions])
+    print(f"HOLDS: {holds} ({len(states) - 1:,} steps, {len(graph.parts):,} nodes)")
     return None
 
 

@@ -163,6 +163,7 @@ def main(certificate, *texts):
     data = document["links"]["function"]["proof"] if "links" in document else document
     need(data.get("format") == "bitwright function 1" and texts, "no certificate of a function, or no rules", 2)
     chain, program = data["chain"], data["program"]
+    conditions = program.get("conditions", [])
     read = sorted((Rules(Path(text).read_text(), chain["places"]) for text in texts), key=lambda rules: rules.length)
     lengths = [rules.length for rules in read]
     sizes = [(length - chain["extra"]) // chain["unit"] for length in lengths]
@@ -170,13 +171,16 @@ def main(certificate, *texts):
     need(sizes == list(range(sizes[0], sizes[-1] + 1)) and lengths[-1] >= 8, "give all sizes to eight positions", 2)
     need([s * chain["unit"] + chain["extra"] for s in sizes] == lengths, "positions do not grow with the size")
     for size, rules in zip(sizes, read, strict=True):  # the lines of the certificate are those of the rules
-        shown = [with_numbers(line, program["numbers"], size) for line in program["ensures"]]
-        need(shown == [" ".join(line) for line in rules.of["ensure"]], "these are not the lines of the rules")
+        written = (program["ensures"], conditions)
+        shown, only = ([with_numbers(line, program["numbers"], size) for line in lines] for lines in written)
+        same = [[" ".join(line) for line in rules.of.get(word, ())] for word in ("ensure", "where")] == [shown, only]
+        need(same, "these are not the lines of the rules")
         if rules.length < 5:
-            rules.run_all([parsed(line) for line in shown])
+            rules.run_all([parsed(line, only) for line in shown])
     long = [rules.chain() for rules in read if rules.length >= 5]
     need(all(one == long[0] for one in long), "the classes are not the same at all sizes")
-    lines = [read_line(t, long[0][1], program["numbers"], chain["unit"], chain["extra"]) for t in program["ensures"]]
+    about = conditions, long[0][1], program["numbers"], chain["unit"], chain["extra"]
+    lines = [read_line(line, *about) for line in program["ensures"]]
     read[program["at"] - sizes[0]].agrees(data, long[0][0], sizes[: sum(length < 5 for length in lengths)])
     check = Check(data, long[0][0], long[0][2], read[0].singles)
     for rules in read:  # the clock ends when the steps do; that nothing changes shows one step later
@@ -189,7 +193,8 @@ def main(certificate, *texts):
                 check.step(single, guess)
         for line in lines:
             check.end(single, line)
-    print("HOLDS:", *map("({})".format, program["ensures"]), f"for {program['sizes']}; {len(texts)} sizes given")
+    holds = " where ".join([" ".join(map("({})".format, program["ensures"])), *conditions])
+    print(f"HOLDS: {holds} for {program['sizes']}; {len(texts)} sizes given")
 
 
 if __name__ == "__main__":

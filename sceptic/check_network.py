@@ -28,7 +28,7 @@ from pathlib import Path
 
 LINES = {"bits", "block", "when", "cell", "input", "output", "start", "steps", "halt", "matches", "examples"}
 LINES |= {"port", "whole", "chain", "graph"}  # of node programs, which have cells, but no runs without a graph
-LINES |= {"ensure", "invariant"}  # what the rules should do: no part of them
+LINES |= {"where", "ensure", "invariant"}  # what the rules should do: no part of them
 TENSORS = {"first": ("I8", "b", 1), "last": ("I8", "b", 1), "thresholds": ("I64", "q", 8)}  # type, and how to unpack it
 NOT_HASHED = {"format", "version", "numpy", "bits", "examples", "sha256"}  # of what a network's file says of itself
 canonical = partial(json.dumps, sort_keys=True)  # to compare by: 1, 1.0 and true are three things

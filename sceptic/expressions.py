@@ -21,12 +21,15 @@ class Word(int):
         return self >> (place - 1) & 1
 
 
-def parsed(text):
-    """A line as a tree; `loop` has the index of `for i in a..b`, and the trees of its bounds."""
+def parsed(text, conditions=()):
+    """A line as a tree, where conditions hold; `loop` has the index of `for i in a..b`, and the trees of its bounds."""
     text, _, loop = text.partition(" for ")
     left, arrow, right = text.partition(" => ")
     need("=>" not in right and (not arrow or left.count("(") == left.count(")")), f"two arrows: {text}", 2)
     tree = expression(f"(not ({left})) or ({right})" if arrow else text)
+    for condition in conditions:
+        tree = ast.BoolOp(ast.Or(), [ast.UnaryOp(ast.Not(), expression(condition)), tree])
+    tree = ast.fix_missing_locations(tree)
     found = re.fullmatch(r"(\w+) in (.+)\.\.(.+)", loop)
     need(found or not loop, f"a line with another loop: {loop}", 2)
     tree.loop = (found[1], expression(found[2]), expression(found[3])) if found else None

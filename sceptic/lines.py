@@ -23,9 +23,9 @@ def plus(one, other, times=1):
     return {key: factor for key, factor in found.items() if factor}
 
 
-def read_line(text, *about):
-    """The automaton of a line."""
-    tree = parsed(text)
+def read_line(text, conditions, *about):
+    """The automaton of a line where conditions hold."""
+    tree = parsed(text, conditions)
     line = Line(None if tree.loop else tree, *about)
     return Local(tree, line) if tree.loop else line
 

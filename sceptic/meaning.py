@@ -62,21 +62,20 @@ def choose(g, condition, a, b):
 
 
 def divide(g, a, by):
-    if by & by - 1 == 0:
-        return a[min(by.bit_length() - 1, len(a) - 1) :]
-    sign, rest, quotient, width = a[-1], constant(0), [], by.bit_length()
+    """Quotient and remainder; they are 0 and a where by is 0."""
+    fixed = known(by) or 0
+    if fixed > 0 and fixed & fixed - 1 == 0:
+        at = fixed.bit_length() - 1
+        return a[min(at, len(a) - 1) :], trim((*wide(a, max(at, len(a)))[:at], 0))
+    sign, rest, quotient, some = a[-1], constant(0), [], truth(g, by)
     for bit in reversed(a[:-1]):
         rest = trim((g.differ(bit, sign), *rest[:-1], 0))
-        short = subtract(g, rest, constant(by))
+        short = subtract(g, rest, by)
         quotient.append(short[-1] ^ 1)
-        rest = trim((*wide(choose(g, short[-1], rest, short), width)[:width], 0))
-    return trim(tuple(g.differ(bit, sign) for bit in (*reversed(quotient), 0)))
-
-
-def remainder(g, a, by):
-    width = by.bit_length() - (by & by - 1 == 0)
-    rest = a if by & by - 1 == 0 else subtract(g, a, multiply(g, divide(g, a, by), constant(by)))
-    return trim((*wide(rest, max(width, len(rest)))[:width], 0))
+        rest = trim((*wide(choose(g, short[-1], rest, short), len(by))[: len(by) - 1], 0))
+    whole = trim(tuple(g.both(some, g.differ(bit, sign)) for bit in (*reversed(quotient), 0)))
+    below = choose(g, sign, add(g, by, tuple(bit ^ 1 for bit in rest)), rest)
+    return whole, choose(g, some, below, a)
 
 
 def agree(g, a, b):
@@ -119,7 +118,7 @@ def evaluate(g, tree, names, row):
             return constant(value(tree, row))
         left, right = evaluate(g, tree.left, names, row), evaluate(g, tree.right, names, row)
         if isinstance(tree.op, ast.FloorDiv | ast.Mod):
-            return (divide if isinstance(tree.op, ast.FloorDiv) else remainder)(g, left, known(right))
+            return divide(g, left, right)[isinstance(tree.op, ast.Mod)]
         return {ast.Add: add, ast.Sub: subtract, ast.Mult: multiply}[type(tree.op)](g, left, right)
     sign, (right,) = type(tree.ops[0]), tree.comparators
     left, right = evaluate(g, tree.left, names, row), evaluate(g, right, names, row)
@@ -143,10 +142,10 @@ def goals_of(g, tree, names, row):
     return [truth(g, evaluate(g, tree, names, row))]
 
 
-def formula(g, goals):
-    """The clauses of "one of the goals does not hold"."""
-    goals = [x for x in dict.fromkeys(goals) if x != 1]
-    seen, ahead = set(), [x >> 1 for x in goals]
+def formula(g, goals, given):
+    """The clauses of "what is given holds, and one of the goals does not"."""
+    goals, given = [x for x in dict.fromkeys(goals) if x != 1], [x for x in dict.fromkeys(given) if x != 1]
+    seen, ahead = set(), [x >> 1 for x in (*goals, *given)]
     while ahead:
         node = ahead.pop()
         if node not in seen:
@@ -158,7 +157,8 @@ def formula(g, goals):
         if g.parts[node]:
             out, a, b = name[node], *(name[x >> 1] * (-1 if x & 1 else 1) for x in g.parts[node])
             clauses += [(-out, a), (-out, b), (out, -a, -b)]
-    return [*clauses, tuple(name[x >> 1] * (1 if x & 1 else -1) for x in goals)]
+    clauses.append(tuple(name[x >> 1] * (1 if x & 1 else -1) for x in goals))
+    return [*clauses, *((name[x >> 1] * (-1 if x & 1 else 1),) for x in given)]
 
 
 def digest(clauses):

@@ -74,7 +74,7 @@ class Rules:
                 self.steps = int(rest)
             elif word == "halt":
                 self.halt = "rest" if rest == "at fixed point" else self.bit[rest.removeprefix("when ")]
-            elif word in ("ensure", "invariant"):
+            elif word in ("where", "ensure", "invariant"):
                 self.lines.append((word, rest))
             elif word not in ("cell", "matches", "examples"):
                 raise ValueError(f"unknown line: {line}")

@@ -84,8 +84,7 @@ def example_texts() -> list[dict[str, Any]]:
     found = []
     for one in json.loads((assets / "examples.json").read_text()):
         name = one["file"].rpartition("/")[2]
-        language = "python" if name.endswith(".py") else "assembly"
-        usual = {"name": name, "inputs": {}, "console": "", "language": language}
+        usual = {"name": name, "inputs": {}, "console": "", "language": "assembly"}
         found.append({**usual, **one, "text": (root / one["file"]).read_text()})
     return found
 

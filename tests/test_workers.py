@@ -248,3 +248,22 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     finally:
         for pid in filter(is_running, pids):
             os.kill(pid, signal.SIGKILL)
+
+
+UNGUARDED = """
+from operator import add
+
+from bitwright.common.workers import Workers
+
+print(list(Workers("processes", 2).map(add, 1, range(4))))
+"""
+
+
+def test_a_script_without_a_guard_is_told_what_to_write(tmp_path: Path) -> None:
+    script = tmp_path / "unguarded.py"
+    script.write_text(UNGUARDED)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr.count("Traceback")) == (1, "", 1)
+    assert 'if __name__ == "__main__":' in done.stderr.splitlines()[-1].replace("'", '"')
+    script.write_text(UNGUARDED.replace("print", 'if __name__ == "__main__": print'))
+    assert subprocess.run([sys.executable, script], capture_output=True, text=True).stdout == "[1, 2, 3, 4]\n"

@@ -33,7 +33,7 @@ FOLDERS = {
     "examples/clrs": "Programs for tasks of CLRS-30.",
     "examples/exact_gnn": "Programs of exact_gnn.",
     "examples/graphs": "Node programs.",
-    "examples/sbn": "Programs for SBN, in assembly and in the small language.",
+    "examples/sbn": "Programs for SBN, in assembly.",
     "examples/subleq": "Programs for SUBLEQ, in assembly.",
     "proofs": "Theorems in Rocq about trained networks.",
     "sceptic": "A checker of our files that uses none of our code.",

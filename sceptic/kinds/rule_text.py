@@ -8,7 +8,8 @@ import ast
 import re
 
 REFERENCE = r"[A-Za-z_][\w.]*(?:\s*\[[^\]]*\])?"
-OTHERS = {"input", "output", "start", "steps", "halt", "matches", "examples", "chain", "graph", "ensure", "invariant"}
+OTHERS = {"input", "output", "start", "steps", "halt", "matches", "examples", "chain", "graph"}
+OTHERS |= {"where", "ensure", "invariant"}
 OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "^"}
 
 

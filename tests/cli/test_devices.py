@@ -16,7 +16,7 @@ from bitwright.verbs.validate import _device
 def network_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
     """Of integers, of floating-point numbers, and of cells."""
     folder = tmp_path_factory.mktemp("networks")
-    kinds = {"whole": ["--tile", "all", "--integer"], "floats": ["--tile", "all", "--float"], "cells": []}
+    kinds = {"whole": ["--tile", "all"], "floats": ["--tile", "all", "--weight-bits", "float"], "cells": []}
     for name, more in kinds.items():
         bits = [] if name == "cells" else ["--bits", "3", "--width", "256"]
         assert main(["train", "addition", *bits, *more, "-o", str(folder / f"{name}.safetensors"), "-q"]) == 0

@@ -22,7 +22,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_onnx_and_properties_of_the_whole_state(capsys: Captured) -> None:
     onnx = pytest.importorskip("onnx")
     whole = "train --tile all addition --bits 2 --width 64 -q"
-    for name, how, inputs in (("real", "--float", "inputs"), ("whole", "", "matched")):
+    for name, how, inputs in (("real", "--weight-bits float", "inputs"), ("whole", "", "matched")):
         answer(capsys, f"{whole} {how} -o {name}.safetensors")
         answer(capsys, f"export {name}.safetensors --to onnx -o net.onnx")
         assert [value.name for value in onnx.load("net.onnx").graph.input] == [inputs]
@@ -34,20 +34,17 @@ def test_onnx_and_properties_of_the_whole_state(capsys: Captured) -> None:
     lines = Path("net/instances.csv").read_text().splitlines()
     assert lines == [f"onnx/sums.onnx,vnnlib/state_{number}.vnnlib,60" for number in range(1, 64)]
     assert [node.op_type for node in onnx.load("net/onnx/sums.onnx").graph.node] == ["MatMul", "Relu", "MatMul"]
-    code, _, err = call(capsys, export, "few", "--properties", "5..6")
-    assert (code, missing(err, "5 6 64, 2 files")) == (0, [])
-    assert sorted(path.name for path in Path("few/vnnlib").iterdir()) == ["state_5.vnnlib", "state_6.vnnlib"]
     assert "empty" in refusal(capsys, export, "net")
 
 
 def test_quantize_finds_the_program_in_the_file_or_asks_for_it(capsys: Captured) -> None:
-    answer(capsys, "train --tile all --float addition --bits 2 --width 512 -q -o real.safetensors")
+    answer(capsys, "train --tile all --weight-bits float addition --bits 2 --width 512 -q -o real.safetensors")
     code, out, err = call(capsys, "export real.safetensors -o whole.safetensors --weight-bits 6")
     assert (code, out, "6-bit" in err) == (0, "whole.safetensors\n", True)
     assert answer(capsys, "add 3 2 --network whole.safetensors -q") == "5\n"
     assert document(capsys, "export real.safetensors --to integer -o eight.safetensors")["weight_bits"] == 8
     answer(
-        capsys, "train --tile all --float own.bw --width 64 --networks 3 -o nets -q"
+        capsys, "train --tile all --weight-bits float own.bw --width 64 --networks 3 -o nets -q"
     )  # a block of two bits has no name
     assert missing(refusal(capsys, "export nets --to integer -o three.safetensors"), "--program") == []
     code, _, err = call(capsys, "export nets --to integer -o three.safetensors --program own.bw")

@@ -171,7 +171,7 @@ LONG = [
     ),
     (("train", "addition", "-o", "cells.safetensors"), r"^training: .* left$"),
     (("size", "addition", "--bits", "2", "--of", "network"), r"^draws: .* left$"),
-    (("run", "examples/subleq/sieve.sq", "--max-instructions", "4000"), r"^instructions: .* of 4,000 "),
+    (("run", "examples/subleq/sieve.sq", "--max-steps", "4000"), r"^instructions: .* of 4,000 "),
 ]
 
 
@@ -191,7 +191,7 @@ def test_long_work_says_how_far_it_is(
 
 def test_percent_are_said_once() -> None:
     step = StepProgress(True, "percent of the count", clock=Clock(), terminal=False)
-    step.note(5, 100)
-    line = step.line(1000.0)
+    step(5, 100)
+    line = step._line(1000.0)
     assert line.startswith("count: 5 %, ")
     assert (line.count("5"), "100" in line) == (1, False)

@@ -33,11 +33,11 @@ FOLDER_RULES = {
 }
 TRAINED = (
     "--tile all addition --bits 2 --width 64 -o whole.safetensors",
-    "--tile all --float addition --bits 2 --width 64 -o float.safetensors",
-    "--tile all --float addition --bits 2 --width 64 --networks 2 -o two",
-    "--tile all --float multiplication --bits 3 --width 256 --tolerance 0.3 -o product.safetensors",
-    "--tile all --float permutation --order 3,1,2 -o order.safetensors",
-    "--tile all --float own.bw -o own.safetensors",
+    "--tile all --weight-bits float addition --bits 2 --width 64 -o float.safetensors",
+    "--tile all --weight-bits float addition --bits 2 --width 64 --networks 2 -o two",
+    "--tile all --weight-bits float multiplication --bits 3 --width 256 --tolerance 0.3 -o product.safetensors",
+    "--tile all --weight-bits float permutation --order 3,1,2 -o order.safetensors",
+    "--tile all --weight-bits float own.bw -o own.safetensors",
     "addition -o cells.safetensors",
 )
 EVERY_VERB = """
@@ -87,7 +87,7 @@ run examples/gray.bw x=1 --order 1 | --order permutation
 run addition p=1 q=1 --machine A | --machine .sbn
 run addition p=1 q=1 --trace | --trace .sbn
 run addition p=1 q=1 --machine V:3x3 | --machine .sbn, .sq .dec
-run addition p=1 q=1 --max-instructions 3 | machine V
+run addition p=1 q=1 --memory 3 | --memory machine V
 run go.bw x=1 --let k=3 | 'let k'; l
 run go.bw x=1 --let l | --let l=16, 'l'
 run go.bw x=1 --let l=x | --let l
@@ -105,7 +105,6 @@ run one.dec | words, width, dialect
 run one.dec --machine V:8x8 | dialect
 run one.dec --machine V:16777216x64:plain | GB
 run one.dec --machine B:8x8 | 'B:8x8'
-run one.dec --max-steps 5 --machine V:8x8:plain | --max-steps
 run one.dec --resume x --machine V:8x8:plain | --resume .npz x
 run one.dec --machine V:64x4:plain | words width
 run empty.dec --machine V:8x8:plain | empty.dec
@@ -128,9 +127,9 @@ run flood.bw --graph tours:3x3 source=a | 'tours'; path, ring
 run flood.bw --graph ring:99999999999 source=a | 10,000,000
 run flood.bw --graph graph.txt source=a --bits 3 | --bits
 run flood.bw --graph head.csv source=x | header
-run examples/graphs/bfs.bw --graph graph.txt source=a --directed | bfs
+run examples/graphs/bfs.bw --graph directed:graph.txt source=a | bfs
 run examples/graphs/life.bw --graph graph.txt alive=a | 8 'a' 2
-run addition --graph graph.txt | --graph, --values --directed
+run addition --graph graph.txt | --graph
 validate flood.bw | flood --graph
 trace flood.bw source=0 | graph
 trace addition p=1 q=2 -o x.png | .html, .svg, .txt .npz
@@ -142,17 +141,11 @@ trace permute p=101 | 'permute' addition
 show net.safetensors --let l=3 | --let .bw
 show whole.safetensors --text | --text
 show whole.safetensors --bits 2 | --bits
-show whole.safetensors --diagram x.svg | --diagram
-show addition --tile 1 --diagram x.png | --diagram .svg x.png
+show whole.safetensors -o x.svg | --output
+show addition --tile 1 -o x.png | -o .svg x.png
 show none.safetensors | none.safetensors
 check proof.json | proof.json certificate
 check net.safetensors | net.safetensors network
-compile examples/sbn/multiply.sbn | run
-compile examples/sbn/gcd.py -o x.txt | .sbn
-compile numbers.json | .py
-compile none.py | none.py
-compile one.dec | one.dec
-compile examples/subleq/echo.sq --bits 8 | --bits
 certify addition -o x.bw | .json
 certify addition --check f --rounding sign | --rounding --check
 certify addition --check /no/such.json | /no/such.json
@@ -189,14 +182,15 @@ train addition | --output -o
 train addition --sizes 0..3 -o x.safetensors | 1
 train addition --sizes any -o x.safetensors | 1..64
 train addition --bits 9 --tile 4 -o x.safetensors | 4 9
-train addition --float --networks 2 -o x.safetensors | 2 folder,
+train addition --weight-bits float --networks 2 -o x.safetensors | 2 folder,
 train examples/gray.bw --sizes k=1..4 -o x.safetensors | k
 train --tile all addition -o x.onnx | .safetensors
-train --tile all --float addition -o x.safetensors --networks 2 | folder
+train --tile all --weight-bits float addition -o x.safetensors --networks 2 | folder
 train --tile all addition -o x.safetensors --workers 2 | --workers folder
-train --tile all --float addition -o x --networks 2 --workers 0 | workers 256
+train --tile all --weight-bits float addition -o x --networks 2 --workers 0 | workers 256
 train --tile all addition -o /no/such/folder/x.safetensors | /no/such/folder/x.safetensors
-train --float addition --weight-bits 4 -o x.safetensors | --weight-bits --integer
+train addition --weight-bits 9 -o x.safetensors | 2 8, float 9
+train addition --seed 5..4 -o x.safetensors | --seed 5..4
 train --tile all addition --sizes 1..3 -o x.safetensors | --sizes cells
 train --tile all addition multiplication -o x.safetensors | programs
 train --tile all flood.bw -o x.safetensors | flood --graph
@@ -205,11 +199,11 @@ train --tile all addition -o x.safetensors --device mps | 'mps'; cpu cuda
 train addition --sample-seed 5 -o x.safetensors | --sample-seed --from
 train addition --from x.npz --sample-seed 5 -o x.safetensors | states
 train addition --from runs --padding 3 -o x.safetensors | --padding
-train addition --tile all --float --from runs --networks 3 -o x.safetensors | --from
+train addition --tile all --weight-bits float --from runs --networks 3 -o x.safetensors | --from
 train addition --from x.npz --sizes 1..3 -o x.safetensors | size
 train addition --tile all --bits 8 --from states:100000 -o x.safetensors | 5,000
 train permutation --tile all --from states:0 -o x.safetensors | 1 1,000,000
-train permutation --tile all --float -n 2 --device tpu9 -o x | 'tpu9'
+train permutation --tile all --weight-bits float -n 2 --device tpu9 -o x | 'tpu9'
 export addition | --output
 export addition -o x.npz --basis-seed -1 | 0
 export addition --to dataset -o x.csv | .npz
@@ -217,8 +211,6 @@ export addition --sample-seed 5 -o x.npz | --sample-seed dataset
 export addition --from runs --padding 3 -o x.npz | --padding
 export own.bw --to c -o x.c | own.bw program; --program
 export own.bw --to integer -o x.safetensors | own.bw network; .safetensors
-export whole.safetensors --to onnx -o a.onnx --properties 0..9 | --properties vnnlib
-export whole.safetensors --to vnnlib -o a --properties 0..64 | 0 63, 0 64
 export whole.safetensors --to onx -o a.onnx | onx; 'onnx'
 export whole.safetensors --to onnx -o a.vnnlib | .onnx onnx,
 export whole.safetensors -o a.vnnlib | --to: vnnlib
@@ -230,9 +222,9 @@ export whole.safetensors --to js -o a.c | .mjs .js js,
 export whole.safetensors --to c -o a.c --program multiplication | multiplication
 export whole.safetensors --to page -o a.htm | .html page,
 export whole.safetensors --to page -o a.html --graph ring:5 | --graph
-export whole.safetensors --to page -o a.html --input p=9 | p 2 9
-export whole.safetensors --to c -o a.c --input p=1 | --graph --input page
-export whole.safetensors -o a.html --input p=1 q=2 | --input p=1 q=2
+export whole.safetensors p=9 --to page -o a.html | p 2 9
+export whole.safetensors p=1 --to c -o a.c | --graph NAME=VALUE page
+export whole.safetensors p=1 --to integer -o a.safetensors | NAME=VALUE p=1
 export whole.safetensors --to hub -o "" | empty
 export cells.safetensors --to page -o a.html | --program,
 export cells.safetensors --to page -o a.html --program multiplication | cell
@@ -305,8 +297,8 @@ def test_a_very_long_name_makes_no_long_line(command: str, folder: Path, capsys:
 def test_a_pipe_whose_writer_never_comes(folder: Path, tmp_path: Path, capsys: Captured) -> None:  # noqa: ARG001
     for command, suffix in (
         *(("run", suffix) for suffix in ("bw", "sbn", "sq", "dec")),
-        *(("check", "bw"), ("compile", "py"), ("run flood.bw --graph", "txt"), ("infer --blocks find", "npz")),
-        *(("run flood.bw --graph path:3 --values", "txt"), ("certify addition --check", "json")),
+        *(("check", "bw"), ("run flood.bw --graph", "txt"), ("infer --blocks find", "npz")),
+        *(("run flood.bw --graph path:3", "csv"), ("certify addition --check", "json")),
     ):
         pipe = tmp_path / f"{command.replace(' ', '')}.{suffix}"
         os.mkfifo(pipe)

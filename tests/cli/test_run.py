@@ -182,9 +182,9 @@ def test_a_table_of_nodes(capsys: Captured, tmp_path: Path) -> None:
         assert [own["distance"] for own in values(capsys, *program, *more).values()] == distances
     table = tmp_path / "ids.csv"
     table.write_text("node,id\na,5\nb,3\nc,6\nd,1\ne,2\n")
-    found = values(capsys, GRAPHS / "leader.bw", "--graph", edges, "--values", table)
+    found = values(capsys, GRAPHS / "leader.bw", "--graph", edges, table)
     assert [own["leader"] for own in found.values()] == [1, 1, 1, 1, 2]
-    found = values(capsys, GRAPHS / "flooding.bw", "--graph", edges, "source=b", "--directed")
+    found = values(capsys, GRAPHS / "flooding.bw", "--graph", f"directed:{edges}", "source=b")
     assert {name for name, own in found.items() if own["reached"]} == {"b", "c", "d"}
     life = (GRAPHS / "life.bw", "--graph", "torus:5x5", "alive=2.1,2.2,2.3", "--let", "generations=1")
     assert {name for name, own in values(capsys, *life).items() if own["alive"]} == {"1.2", "2.2", "3.2"}

@@ -21,7 +21,6 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "broken.bw").write_text(BROKEN)
     (tmp_path / "blink.bw").write_text("bits a b\nblock a\nblock b\nwhen a=1 write b\nwhen b=1 write a\nstart a\n")
     (tmp_path / "yes.sq").write_text(".words 32\n.width 8\n.dialect howerj\nloop: out #'y'\nout #10\njmp loop\n")
-    (tmp_path / "f.py").write_text("def f(x):\n    return x\n")
     return tmp_path
 
 
@@ -37,7 +36,6 @@ MORE_VERBS = [
     (["run", "blink.bw", "--max-steps", "5", "--json"], 1),
     (["show", "addition", "--bits", "400", "--text"], 0),
     (["certify", "addition"], 0),
-    (["compile", "f.py"], 0),
 ]
 
 

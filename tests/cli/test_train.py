@@ -40,6 +40,7 @@ output c
 steps 2
 """
 NONE = "bits a b\nblock a\nblock b\nwhen a=1 write nothing\nwhen b=1 write nothing\ninput a b\noutput a\nsteps 2\n"
+FLOAT = ["--weight-bits", "float"]
 
 
 @pytest.fixture(autouse=True)
@@ -57,9 +58,9 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("shown")
     (place / "own.bw").write_text(OWN)
     for name, target in (
-        ("float", ["addition", "--bits", "2", "--width", "256", "--seed", "7", "--padding", "3", "--float"]),
-        ("whole", ["addition", "--bits", "2", "--width", "256", "--integer", "--weight-bits", "6", "--networks", "2"]),
-        ("own", [str(place / "own.bw"), "--width", "64", "--integer"]),
+        ("float", ["addition", "--bits", "2", "--width", "256", "--seed", "7", "--padding", "3", *FLOAT]),
+        ("whole", ["addition", "--bits", "2", "--width", "256", "--weight-bits", "6", "--networks", "2"]),
+        ("own", [str(place / "own.bw"), "--width", "64"]),
     ):
         assert main(["train", "--tile", "all", *target, "-o", str(place / f"{name}.safetensors"), "-q"]) == 0
     return place
@@ -164,8 +165,8 @@ def small_disk() -> Iterator[None]:
 @for_each(
     ("command", "file"),
     [
-        ("train --tile all --float addition --bits 3 --width 256 -o f.safetensors", "f.safetensors"),
-        ("train --tile all --float addition --width 256 --networks 2 -o g", "member-000000.safetensors"),
+        ("train --tile all --weight-bits float addition --bits 3 --width 256 -o f.safetensors", "f.safetensors"),
+        ("train --tile all --weight-bits float addition --width 256 --networks 2 -o g", "member-000000.safetensors"),
         ("export multiplication --to dataset --bits 9 -o f.npz", "f.npz"),
         ("trace multiplication multiplicand=7 multiplier=7 -o f.html", "f.html"),
     ],
@@ -197,7 +198,7 @@ def test_cells_learnt_from_executions_are_proved(capsys: Captured, options: str,
 
 
 def test_whole_states_learnt_from_executions(capsys: Captured) -> None:
-    whole = "train --tile all addition --bits 3 --integer -o net.safetensors"
+    whole = "train --tile all addition --bits 3 -o net.safetensors"
     assert call(capsys, whole, "--from", "states")[0] == 0
     assert call(capsys, "certify addition --bits 3 --network net.safetensors -q")[0] == 0
     assert missing(answer(capsys, "show net.safetensors"), "240 random 0, scaled sha256") == []
@@ -217,9 +218,8 @@ def test_a_file_teaches_what_its_states_do(capsys: Captured) -> None:
     names = tuple(made.names[place] for place in order)
     save_executions(Path("runs.npz"), Executions(made.before[:, order], made.after[:, order], names))
     for source, file in (("runs.npz", "net"), ("runs:40", "other")):
-        assert (
-            call(capsys, f"train --tile all --float addition --bits 3 --from {source} -o {file}.safetensors -q")[0] == 0
-        )
+        command = f"train --tile all --weight-bits float addition --bits 3 --from {source} -o {file}.safetensors -q"
+        assert call(capsys, command)[0] == 0
     learnt, same = (read_about(Path(f"{name}.safetensors")).origin.executions for name in ("net", "other"))
     assert learnt is not None
     assert same is not None
@@ -256,10 +256,10 @@ def test_executions_that_cannot_be_learnt_from(capsys: Captured, made: Execution
 @pytest.mark.filterwarnings("ignore::bitwright.BitwrightWarning")
 @pytest.mark.parametrize("name", ["some", "none"])
 def test_every_verb_takes_a_kind_without_ports(name: str, capsys: Captured) -> None:
-    code, out, _ = call(capsys, f"train {name}.bw --integer -o n.safetensors --json")
+    code, out, _ = call(capsys, f"train {name}.bw -o n.safetensors --json")
     said = json.loads(out, parse_constant=pytest.fail)  # no Infinity
     assert (code, said["wrong"], said["margin"] is None) == (0, 0, name == "none")
-    assert "inf" not in call(capsys, f"train {name}.bw --integer -o n.safetensors")[2]
+    assert "inf" not in call(capsys, f"train {name}.bw -o n.safetensors")[2]
     rules, own = f"{name}.bw", "--network n.safetensors"
     for command in (
         *(f"certify {rules} {own} -o c.json", f"certify {rules} {own} --check c.json"),

@@ -23,9 +23,9 @@ from paper import executions
 from paper.table import Table
 
 MEMBERS, WIDTH, LONGER = 6, 2_000, 100_000  # a width at which training takes long enough to be interrupted
-NETWORK = "train addition --tile all --bits 2 --width 2048 --integer -o net.safetensors"
+NETWORK = "train addition --tile all --bits 2 --width 2048 -o net.safetensors"
 VERBS = (
-    "train addition --tile all --float --bits 2 --networks 2 --width 512 --json -o members",
+    "train addition --tile all --weight-bits float --bits 2 --networks 2 --width 512 --json -o members",
     "validate addition --bits 2 --engine kernel --oracle ours:total --json",
     "certify addition --network net.safetensors --json",
 )

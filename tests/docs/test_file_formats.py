@@ -14,9 +14,9 @@ PAGE = (ROOT / "docs" / "reference" / "file-formats.md").read_text()
 SOURCE = ROOT / "src"
 # Fields of certificates are keys of what `certify --json` prints, which the schemas explain: which schema, and where.
 IN_SCHEMAS = {
-    "bitwright.proofs.certificate_file:_FIELDS": ("certify", ()),
-    "bitwright.proofs.exhaustion.certificate_file:_FIELDS": ("certify-network", ()),
-    "bitwright.proofs.exhaustion.certificate_file:_BIT_FIELDS": ("certify-network", ("closest",)),
+    "bitwright.proofs.certificate_file:_LIMIT_FIELDS": ("certify", ()),
+    "bitwright.proofs.certificate_file:_NETWORK_FIELDS": ("certify-network", ()),
+    "bitwright.proofs.certificate_file:_BIT_FIELDS": ("certify-network", ("closest",)),
 }
 # Files that only the command that wrote them reads, to continue.
 PRIVATE = {

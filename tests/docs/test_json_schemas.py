@@ -17,11 +17,11 @@ from bitwright.transformers import save_decoder
 
 ROOT = Path(__file__).parents[2]
 NET = "{folder}/net.safetensors"
-NARROW = ["train", "--tile", "all", "--float", "addition", "--bits", "4", "--width", "32", "-o", NET]
+NARROW = ["train", "--tile", "all", "--weight-bits", "float", "addition", "--bits", "4", "--width", "32", "-o", NET]
 COUNTER = "examples/addition-counter.bw"
-INTEGER = ["train", "--tile", "all", "addition", "--bits", "2", "--width", "256", "--integer", "-o", NET]
-HALTING = ["train", "--tile", "all", COUNTER, "--let", "l=2", "--width", "4096", "--integer", "-o", NET]
-TINY = ["--machine", "V:8x5:plain", "--max-instructions", "1"]
+INTEGER = ["train", "--tile", "all", "addition", "--bits", "2", "--width", "256", "-o", NET]
+HALTING = ["train", "--tile", "all", COUNTER, "--let", "l=2", "--width", "4096", "-o", NET]
+TINY = ["--machine", "V:8x5:plain", "--max-steps", "1"]
 DATA = ["export", "addition", "--bits", "2", "-o", "{folder}/s.npz", "--from"]
 SIZED = [
     ["export", "addition", "--bits", str(size), "--from", "states:200", "-o", f"{{folder}}/{size}.npz"]
@@ -59,7 +59,7 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("run", 0, [CELLS, ["add", "719", "483", "--engine", "network", "--network", NET]]),
     ("run-image", 0, [["run", "examples/subleq/hello.sq", "--engine", "limit"]]),
     ("certify", 0, [["certify", "addition", "--bits", "6", "--rounding", "sign"]]),
-    ("train", 0, [[*(word for word in NARROW if word != "--float"), "--width", "256", "--weight-bits", "6"]]),
+    ("train", 0, [[*NARROW, "--width", "256", "--weight-bits", "6"]]),
     ("train", 0, [CELLS]),
     ("quantize", 0, [NARROW, ["export", NET, "--to", "integer", "-o", "{folder}/whole.safetensors"]]),
     ("show-network", 0, [INTEGER, ["show", NET]]),
@@ -89,7 +89,7 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("run", 0, [["add", "3", "4", "--engine", "limit", "--tile", "1"]]),
     ("run", 0, [["run", "examples/graphs/bfs.bw", "--graph", "path:3", "source=1", "--engine", "limit"]]),
     ("run-image", 0, [["run", "examples/subleq/hello.sq", "--memory", "0:2", "--signed"]]),
-    ("run-image", 1, [["run", "examples/subleq/hello.sq", "--max-instructions", "2"]]),
+    ("run-image", 1, [["run", "examples/subleq/hello.sq", "--max-steps", "2"]]),
     ("certify", 1, [["certify", "multiplication", "--bits", "3", "--rounding", "sign", "--padding", "0"]]),
     ("certify", 0, [["certify", "addition", "--bits", "3", "--n", "reachable"]]),
     ("certify", 0, [["certify", "addition", "--bits", "3", "--tile", "1"]]),
@@ -116,7 +116,7 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
         "certify-network",
         1,
         [
-            [*NARROW, "--integer", "--seeds", "1", "--weight-bits", "2"],
+            [*NARROW, "--seed", "0..0", "--weight-bits", "2"],
             ["certify", "addition", "--network", NET, "--domain", "runs"],
         ],
     ),

@@ -36,17 +36,11 @@ if not LONG:  # these take seconds
     NOT_RUN["guides/proof.md"] = {"python sceptic/check_network.py": "tests/sceptic checks networks with it"}
 # Commands that do not end with 0, by how they begin.
 EXITS: dict[str, dict[str, int]] = {
-    "guides/computer.md": {"echo bitwright | bitwright run backwards.sq --max-instructions 100": 1},
+    "guides/computer.md": {"echo bitwright | bitwright run backwards.sq --max-steps 100": 1},
     "guides/infer.md": {'bitwright infer states.npz --blocks "p[i]': 1},
     "guides/transformers.md": {"bitwright certify examples/transformers/adder.task --network changed.safetensors": 1},
     "reference/rule-text.md": {"bitwright check five.bw": 1},
 }
-
-
-def _boards() -> None:
-    """The Python of the page writes the file."""
-    [code] = [block for block in python_of(PAGES["guides/infer.md"]) if "boards.npz" in block]
-    exec(code, {})
 
 
 def _problems() -> None:
@@ -55,7 +49,7 @@ def _problems() -> None:
 
 
 # Files that a page speaks of and does not show.
-FILES: dict[str, Callable[[], None]] = {"guides/infer.md": _boards, "reference/rule-text.md": _problems}
+FILES: dict[str, Callable[[], None]] = {"reference/rule-text.md": _problems}
 PICTURES = {"addition.svg": "addition.svg", "third.svg": "tutorial-trace.svg", "cells.svg": "tutorial-cells.svg"}
 
 

@@ -12,10 +12,10 @@ from fuzz.texts import EXAMPLES
 from bitwright.cli.main import cli, main
 from bitwright.common.errors import InputError
 
-VERBS = ("add", "multiply", "run", "check", "show", "trace", "certify", "size", "compile")
+VERBS = ("add", "multiply", "run", "check", "show", "trace", "certify", "size")
 _WRITES = {"output", "checkpoint", "output_format"}  # options that write files
 _FILES = (
-    *("addition.bw", "gray.bw", "sbn/gcd.sbn", "sbn/gcd.py", "subleq/hello.sq", "subleq/echo.sq", "nothing.bw"),
+    *("addition.bw", "gray.bw", "sbn/gcd.sbn", "subleq/hello.sq", "subleq/echo.sq", "nothing.bw"),
     *("",),
 )
 _WORDS = (

@@ -189,47 +189,6 @@ SUBLEQ: Grammar = {
     "number": ("1", "-1", "0x1f", "0b101", "255", "65536", "16777217", "9" * 30, "0x"),
 }
 
-LANGUAGE: Grammar = {
-    "text": (
-        "def f(a, b):\n<body>    return a\n",
-        "N = <expr>\ndef f(<parameters>):\n<body>    return <expr>, <expr>\n",
-        '"""<name>"""\ndef f(a):\n<statement>\n',
-    ),
-    "parameters": ("a", "a, b", "a: int, b", "a=1", "*a", "t: list[int]", "a, a", "a: <expr>"),
-    "body": ("    pass\n", "<statement>", "<statement><body>"),
-    "statement": (
-        *("    a = <expr>\n", "    a += <expr>\n", "    b -= <expr>\n", "    <name> = <expr>\n"),
-        *("    t[<expr>] = <expr>\n",),
-        *(
-            "    if <condition>:\n        a = <expr>\n    else:\n        b = <expr>\n",
-            "    put(<expr>)\n",
-        ),
-        *(
-            "    while <condition>:\n        a -= <expr>\n        break\n",
-            "    while <condition>: continue\n",
-            "    a, b = <expr>\n",
-        ),
-        *("    t = [<expr>, <expr>]\n", "    return <expr>\n", "    import os\n", "    del a\n"),
-        *("    a: int = <expr>\n",),
-        *("    for a in <expr>: pass\n", "    a = b = <expr>\n", "    if <condition>: return\n", "    '<name>'\n"),
-    ),
-    "condition": (
-        *("a < b", "<expr> <than> <expr>", "<expr> <than> <expr> <than> <expr>", "not (<condition>)", "True"),
-        *("<condition> and <condition>", "<condition> or <condition>", "(<condition>)", "<expr>"),
-    ),
-    "than": ("<", "<=", ">", ">=", "==", "!=", "is", "in"),
-    "expr": (
-        *("1", "a", "b", "<number>", "<name>", "<expr> + <expr>", "<expr> - <expr>", "-<expr>", "(<expr>)"),
-        *("<expr> * <expr>",),
-        *("<expr> // <expr>", "<expr> % <expr>", "t[<expr>]", "len(t)", "get()", "ord('a')", "divmod(<expr>, <expr>)"),
-        *("f(<expr>)", "g(t, <expr>)", "a.b", "[<expr>]", "'a'", "1.5", "<expr> ** <expr>", "(a := <expr>)"),
-        *("lambda: a",),
-        *("a if b else <expr>", "{a: b}", "[a for a in b]", 'f"{a}"', "await a", "a < b", "None", "~a", "1j", "..."),
-    ),
-    "name": ("a", "b", "c", "t", "N", "halt", "print", "é", "__a", "a" * 70),
-    "number": ("0", "1", "2", "3", "16", "17", "100", "32767", "32768", "0x1f", "9" * 25, "True"),
-}
-
 IMAGE: Grammar = {
     "text": ("<line>", "<line>\n<text>", "<line>\n<line>\n<text>"),
     "line": ("<word> <word> <word>", "<word>,<word>, <word>", "<word>", "# <word>", "<word> ; <word>", ""),

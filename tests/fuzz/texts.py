@@ -1,4 +1,4 @@
-"""Readers of text: rule files, assembly languages, the small language, and images."""
+"""Readers of text: rule files, assembly languages, and images."""
 
 from collections.abc import Callable
 from functools import cache
@@ -12,7 +12,7 @@ from fuzz.mutations import edit_text
 from fuzz.reader import Reader
 
 from bitwright import addition, multiplication, parse, permutation
-from bitwright.machines import assemble, compile_function
+from bitwright.machines import assemble
 from bitwright.machines.subleq import assemble_sq, parse_image
 from bitwright.rules import Topology, parse_node_program
 
@@ -75,5 +75,4 @@ READERS = (
     Reader("SBN assembly (.sbn)", made(grammars.SBN, "sbn/*.sbn"), assemble),
     Reader("SUBLEQ assembly (.sq)", made(grammars.SUBLEQ, "subleq/*.sq"), assemble_sq),
     Reader("SUBLEQ images (.dec)", made(grammars.IMAGE), parse_image),
-    Reader("small language", made(grammars.LANGUAGE, "sbn/*.py"), compile_function),
 )

@@ -6,13 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from calling import ask
-from inference.test_boards import boards, life
 
 from bitwright import addition
 from bitwright.cli.main import main
 from bitwright.common.files.executions import Executions, load_executions, save_executions
 from bitwright.rules import load
-from bitwright.rules.text.files import load_any
 
 Capture = pytest.CaptureFixture[str]
 LAYOUT = """
@@ -53,9 +51,8 @@ def test_steps_of_runs_from_trace_and_dataset(tmp_path: Path, capsys: Capture) -
     assert few["undetermined"] > 0
     assert few["further_states"] > 0
     assert "# not determined, and left out:" in (tmp_path / "few.bw").read_text()
-    assert "NOT DETERMINED" in ask(capsys, 1, "infer", trace, "--blocks", "addition", "--undetermined", "refuse")
-    on = json.loads(ask(capsys, 0, "infer", trace, "--blocks", "addition", "--undetermined", "on", "--json"))
-    assert on["reproduced"] == 8
+    assert not few["determined"]
+    assert few["reproduced"] < 8  # what is open is left out
 
 
 def test_a_wrong_bit_is_the_answer_no(states: Path, capsys: Capture) -> None:
@@ -80,32 +77,13 @@ def test_a_wrong_bit_is_the_answer_no(states: Path, capsys: Capture) -> None:
     assert f"state {number:,} of {states} is not followed by what the program makes of it" in learning
 
 
-def test_boards(tmp_path: Path, capsys: Capture) -> None:
-    before = boards(60, 9, 9)
-    after = life(before)
-    names = np.array([f"x[{i},{j}]" for i in range(1, 10) for j in range(1, 10)])
-    path, rules = tmp_path / "boards.npz", tmp_path / "life.bw"
-    np.savez(path, before=before.reshape(60, -1), after=after.reshape(60, -1), names=names)
-    said = ask(capsys, 0, "infer", path, "--grid", "9x9", "-o", rules)
-    assert "a rule of 140 configurations" in said
-    assert load_any(rules).schema().program.templates == 140
-    after[3, 4, 5] ^= True
-    np.savez(path, before=before.reshape(60, -1), after=after.reshape(60, -1), names=names)
-    found = json.loads(ask(capsys, 1, "infer", path, "--grid", "9x9", "--json"))
-    assert [4, 5, 6] in (found["contradiction"]["on_at"], found["contradiction"]["off_at"])
-    assert "row 5, column 6 after state 4" in ask(capsys, 1, "infer", path, "--grid", "9x9")
-
-
 BAD: list[tuple[list[str], str]] = [
-    (["infer", "{states}", "--blocks", "find", "--grid", "3x4"], "do not go with --grid"),
     (["infer", "{states}", "--blocks", "fnd"], "did you mean 'find'"),
     (["infer", "{states}", "--blocks", "p[*] q[*]; c[*]; c[9]"], "index out of range: c[9]"),
     (["infer", "{states}", "--blocks", "p[1] q[1]"], "in no block"),
     (["infer", "{states}", "--blocks", "none.bw"], "there is no file"),
     (["infer", "{states}", "--blocks", "multiplication"], "other bits than the executions"),
     (["infer", "{states}", "--blocks", "addition", "--against", "multiplication"], "other bits"),
-    (["infer", "{states}", "--grid", "3by4"], "such as 16x16"),
-    (["infer", "{states}", "--grid", "5x5"], "25 cells, but these states have 12 bits"),
     (["infer", "{states}", "--blocks", "find", "-o", "x.txt"], "a .bw file"),
     (["infer", "none.npz", "--blocks", "find"], "there is no file none.npz"),
     (["infer", __file__, "--blocks", "find"], "is not a file of executions"),

@@ -10,7 +10,6 @@ from long import examples
 from programs import EXAMPLES, random_program
 
 from bitwright import Algorithm, Program, addition, multiplication, permutation
-from bitwright.common.errors import InputError
 from bitwright.common.files.executions import Executions
 from bitwright.inference import Elimination, Evidence
 from bitwright.inference.contradiction import find_contradiction
@@ -56,9 +55,7 @@ def test_real_runs_leave_writes_open_and_confirm_nothing_wrong() -> None:
     comparison = compare(found, algorithm.program)
     assert comparison.wrong == ()
     assert comparison.undecided > 0
-    assert found.reproduced(found.program("on")) == len(executions)  # all that may write explains all that was seen
-    with pytest.raises(InputError, match=r"writes.*determined"):
-        found.program("refuse")
+    assert found.reproduced(found.program()) < len(executions)  # what is open is left out
 
 
 def truth(program: Program, found: Recovered) -> list[tuple[bool, bool, bool]]:

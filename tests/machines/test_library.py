@@ -12,7 +12,6 @@ from cases import for_each
 
 from bitwright.machines.assembly.sbn_assembler import assemble, load_sbn
 from bitwright.machines.sbn.code import run_interpreter
-from bitwright.machines.sbn.compiler import compile_function
 
 FOLDER = Path(__file__).parents[2] / "examples" / "sbn"
 CHOSEN = random.Random(1)
@@ -119,15 +118,6 @@ BLOCKS = re.findall(r"^```[a-z]*\n(.*?)^```$", DOCUMENTATION, re.DOTALL | re.MUL
 
 def test_what_the_documentation_quotes_is_so() -> None:
     assert (FOLDER / "divide.sbn").read_text() in BLOCKS
-    assert (FOLDER / "gcd.py").read_text() in BLOCKS
     macro = next(block for block in BLOCKS if block.startswith(".macro"))
     assert macro.partition(".end")[0] in (FOLDER / "sort4.sbn").read_text()
     assert len(assemble(macro).instructions) == 16
-
-
-def test_the_documentation_says_how_long_the_compiled_sources_are() -> None:
-    sizes = [
-        len(assemble(compile_function((FOLDER / f"{name}.py").read_text())).instructions)
-        for name in ("gcd", "collatz", "prime")
-    ]
-    assert f"compile to {sizes[0]}, {sizes[1]} and {sizes[2]} instructions" in " ".join(DOCUMENTATION.split())

@@ -12,7 +12,7 @@ from bitwright.engines.integer.fused import FusedSums
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import Bounds, ExactSums, columns_of
 from bitwright.proofs.exhaustion.domains import ALL
-from bitwright.proofs.exhaustion.findings import IntegerJudge, Truth
+from bitwright.proofs.exhaustion.findings import IntegerJudge, written_bits
 from bitwright.verbs.cells import as_algorithm, pattern_of
 
 
@@ -51,7 +51,7 @@ def check(algorithm: Algorithm, network: IntegerNetwork, own: slice = ALL, most:
     sums = fused(given).numpy()
     n = given.sum(dim=1)
     truth = torch.zeros((len(matched), fused.columns), dtype=torch.uint8)
-    truth[:, :bits] = torch.from_numpy(Truth(program)(matched)[:, own])
+    truth[:, :bits] = torch.from_numpy(written_bits(program, matched)[:, own])
     table = np.full((len(network.thresholds) + 1, fused.columns), bounds.sums + bounds.thresholds, dtype=np.int32)
     table[1:, :bits] = network.thresholds[:, columns_of(network, program)[own]]
     distances = fused.distances(given, n, truth, torch.from_numpy(table)).numpy()

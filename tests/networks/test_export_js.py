@@ -148,7 +148,6 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         ("c", ["--program", "multiplication"], "this network has no cell like that of"),
         ("js", ["--program", "multiplication"], "this network has no cell like that of"),
         ("c", ["--bits", "4"], "--bits goes with --program"),
-        ("c", ["--properties", "0..3"], "--properties goes with --to vnnlib"),
         ("c", ["--program", "machine-v"], "machine-v does not say what machine it is for"),
         ("c", ["--program", "examples/graphs/bfs.bw"], "is a node program"),
         ("c", ["--program", "addition", "--let", "l=3"], "--let goes with rule files"),

@@ -29,7 +29,7 @@ def trained_outputs(
     with one_thread():
         for member in range(count):
             first, last = initial_weights(NetworkShape(K, width, K), start, 17, member)  # type: ignore[arg-type]
-            first, last, _ = descend(first, last, y, plan)
+            descend(first, last, y, plan)
             found.append(last @ np.maximum(first @ x, 0) / np.sqrt(K * width))
     return np.array(found)
 

@@ -156,13 +156,13 @@ def test_all_wires_between_kinds_are_arrows(name: str) -> None:
 
 def test_of_a_node_program_bits_over_the_edge_are_those_of_their_kind(capsys: Captured, tmp_path: Path) -> None:
     path = tmp_path / "bfs.svg"
-    assert show(capsys, EXAMPLES / "graphs" / "bfs.bw", "--diagram", path)[0] == 0
+    assert show(capsys, EXAMPLES / "graphs" / "bfs.bw", "-o", path)[0] == 0
     told = texts(path.read_text())
     assert "far.w → kind 3, over the edge, 1 wire" in told
     assert "all.shut → kind 6, all ports, 1 wire" in told
     assert "next.s → kind 6, next port, 1 wire" in told
     assert "x w" in told[told.index("kind 3: 1 cell") + 1]
-    assert show(capsys, EXAMPLES / "graphs" / "bfs.bw", "--tile", "1", "--diagram", tmp_path / "same.svg")[0] == 0
+    assert show(capsys, EXAMPLES / "graphs" / "bfs.bw", "--tile", "1", "-o", tmp_path / "same.svg")[0] == 0
     assert path.read_text() == (tmp_path / "same.svg").read_text()
 
 
@@ -237,18 +237,18 @@ def test_in_a_browser_texts_keep_within_their_boxes(browser: Any, name: str) -> 
 
 def test_show_draws_cells_where_blocks_are_grouped(capsys: Captured, tmp_path: Path) -> None:
     cells, default = tmp_path / "cells.svg", tmp_path / "default.svg"
-    assert show(capsys, "addition", "--bits", 5, "--tile", "1", "--diagram", cells)[0] == 0
-    assert show(capsys, "addition", "--bits", 5, "--diagram", default)[0] == 0
+    assert show(capsys, "addition", "--bits", 5, "--tile", "1", "-o", cells)[0] == 0
+    assert show(capsys, "addition", "--bits", 5, "-o", default)[0] == 0
     assert cells.read_text() == default.read_text() == cell_diagram_svg(addition(5).program, "addition")
     tiled = tmp_path / "tiled.svg"
-    assert show(capsys, "addition", "--bits", 8, "--tile", 4, "--diagram", tiled)[0] == 0
+    assert show(capsys, "addition", "--bits", 8, "--tile", 4, "-o", tiled)[0] == 0
     assert tiled.read_text() == cell_diagram_svg(addition(8).program, "addition", 4)
 
 
 def test_show_draws_blocks_where_there_is_no_grouping_unless_asked(capsys: Captured, tmp_path: Path) -> None:
     rules, picture = tmp_path / "rules.bw", tmp_path / "picture.svg"
     rules.write_text("bits a b\nblock a\nblock b\nwhen a=1 write b\nwhen b=1 write a\noutput a\nsteps 3\n")
-    assert show(capsys, rules, "--diagram", picture)[0] == 0
+    assert show(capsys, rules, "-o", picture)[0] == 0
     assert "A box is a kind of block" in picture.read_text()
-    assert show(capsys, rules, "--tile", "1", "--diagram", picture)[0] == 0
+    assert show(capsys, rules, "--tile", "1", "-o", picture)[0] == 0
     assert "2 cells of 1 kind, 2 wires" in picture.read_text()

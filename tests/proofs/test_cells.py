@@ -91,14 +91,14 @@ def test_certificates_are_checked_again(crowded: Program, tmp_path: Path) -> Non
         Certificate.load(path).check(task)
         Certificate.load(path).check(Algorithm("whole", program))  # for its cells
         with pytest.raises(ProofError, match="for another program"):
-            check_certificate(Certificate.load(path), Algorithm("whole", program))
+            check_certificate(Certificate.load(path).own, Algorithm("whole", program))
         document = json.loads(path.read_text())
         path.write_text(json.dumps(document | {"n_max": document["n_max"] + 1}))
         with pytest.raises(ProofError, match="n_max"):
             Certificate.load(path).check(task)
         path.write_text(json.dumps(document | {"program_id": program.id, "examples": 1_000}))
         with pytest.raises(ProofError, match="n_source"):
-            check_certificate(Certificate.load(path), Algorithm("whole", program))
+            check_certificate(Certificate.load(path).own, Algorithm("whole", program))
         with pytest.raises(ProofError, match="for another program"):
             Certificate.load(path).check(Algorithm("whole", program))
 

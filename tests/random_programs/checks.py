@@ -164,7 +164,7 @@ def check_by_sceptic(
         files = [Path(folder) / name for name in ("n.safetensors", "rules.bw", "certificate.json")]
         save_network(network, trained_on, files[0])
         files[1].write_text(algorithm.text())
-        files[2].write_text(claims_of(certificate, NetworkVerdict))
+        files[2].write_text(claims_of(certificate))
         done = checked("check_network.py", *files)
         assert (done.code, "HOLDS: " in done.out) == (int(not certificate.certified), True), done
     counts["of cells, by the sceptic"] += 1

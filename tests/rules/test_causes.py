@@ -7,7 +7,7 @@ from cases import for_each
 
 from bitwright import ProgramError
 from bitwright.common.errors import Problem
-from bitwright.machines import assemble, compile_function
+from bitwright.machines import assemble
 from bitwright.machines.subleq import assemble_sq
 
 
@@ -41,11 +41,6 @@ def test_subleq(text: str, messages: list[str]) -> None:
 def test_sbn(text: str) -> None:
     (message,) = problems(lambda: assemble(text, "p"))
     assert "unexpected character '?'" in message
-
-
-@pytest.mark.parametrize("text", ["def f(x):\n    y = x @ 2\n    z = y\n    return z", "def f(x, x:\n    return y"])
-def test_the_small_language(text: str) -> None:
-    assert len(problems(lambda: compile_function(text))) == 1
 
 
 def test_what_concerns_all_of_a_program_stands_last() -> None:

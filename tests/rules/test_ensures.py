@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 from random import Random
+from warnings import catch_warnings
 
 import pytest
 from facts import missing
 
-from bitwright import addition, multiplication, validate
-from bitwright.common.errors import InputError, ProgramError
+from bitwright import addition, multiplication, run, validate
+from bitwright.common.errors import BitwrightWarning, InputError, ProgramError
+from bitwright.proofs.function import prove_function
 from bitwright.proofs.unrolling import prove_at_size
 from bitwright.rules import parse, parse_node_program
 from bitwright.rules.ensure_text import read
@@ -44,6 +46,8 @@ TRUTHS = [
     ),
     ("sum % 2^3 % 3 == 1", "s % 8 % 3 == 1"),
     ("a * b - sum > 100", "a * b - s > 100"),
+    ("sum % b == a // in.b % 3", "(s % b if b else s) == (a // b if b else 0) % 3"),
+    ("(a - b) % sum < b % odd", "((a - b) % s if s else a - b) < (0 if o else b)"),
 ]
 
 
@@ -84,7 +88,7 @@ PROBLEMS = [
     ("ensure in.sum == 1", 8, "'sum' is not an input"),
     ("ensure sum + 1", 12, "not true or false"),
     ("ensure odd = 1", 12, "equality is =="),
-    ("ensure sum == a // b", 20, "must be a constant"),
+    ("ensure sum == a // (b + 1)", 21, "must be a constant"),
     ("ensure sum == (a < b)", 18, "takes numbers"),
     ("ensure a and odd", 8, "'and' takes what is true or false"),
     ("ensure sum[7] == 1", 8, "has 6"),
@@ -98,6 +102,8 @@ PROBLEMS = [
     ("ensure sum[a] == 1", 12, "an index must be a constant"),
     ("ensure sum == 1 for l in 1..2", 21, "already a name"),
     ("invariant at a: b == 1", 14, "'at' takes a single bit"),
+    ("where sum < a", 7, "'sum' is not an input"),
+    ("where a + 1", 9, "not true or false"),
     ("output lost = carry[2]\nensure lost == 0", 8, "output 'lost' is never set"),
 ]
 
@@ -169,5 +175,84 @@ def test_algorithms_take_lines_as_text() -> None:
 
 
 def test_node_programs_refuse_them() -> None:
-    with pytest.raises(ProgramError, match="'ensure'"):
-        parse_node_program("bits x\nblock x\nwhen x=1 write x far.x\nensure x == 1\n")
+    for word in ("ensure", "where"):
+        with pytest.raises(ProgramError, match=f"'{word}'"):
+            parse_node_program(f"bits x\nblock x\nwhen x=1 write x far.x\ninput x\n{word} x == 1\n")
+
+
+def test_a_divisor_is_unsigned() -> None:
+    with pytest.raises(ProgramError, match=r"unsigned.*a is signed"):
+        parse(f"{SIGNED}ensure y == x % a\n")
+
+
+REMAINDER = """
+let l = 3
+bits a[l] b[l] late
+block a[i] b[i] for i in 1..l
+block late
+when a[i]=1 b[i]=0 write a[i] for i in 1..l
+when a[i]=1 b[i]=1 write a[i] late for i in 1..l
+when late=1 write late
+input a b
+output rest = a
+steps 1
+where a < b
+ensure rest == a % b
+"""
+
+
+def test_conditions_stay_in_canonical_text_and_cover_claims() -> None:
+    algorithm = parse(REMAINDER)
+    assert str(algorithm.claims[0]) == "a < b => rest == a % b"
+    again = parse(algorithm.text())
+    assert again.text() == algorithm.text()
+    assert again.conditions == algorithm.conditions
+    assert again.program.id == parse(REMAINDER.replace("where a < b\n", "")).program.id
+
+
+def test_inputs_outside_of_a_condition_are_not_wrong() -> None:
+    done = validate(parse(REMAINDER))
+    assert (done.verdict, done.tally.inputs, done.tally.outside) == ("exact", 28, 36)
+    assert validate(parse(REMAINDER.replace("where a < b\n", ""))).verdict == "not exact"
+    asked: list[tuple[int, int]] = []
+
+    def oracle(a: int, b: int) -> int:
+        asked.append((a, b))
+        return a % b
+
+    drawn = validate(parse(REMAINDER), oracle, random=500, sample_seed=3)
+    assert drawn.verdict == "exact"
+    assert all(a < b for a, b in asked)
+    assert drawn.tally.inputs + drawn.tally.outside == 500
+    assert drawn.tally.inputs == len(asked)
+
+
+def test_a_condition_without_an_input_decides_nothing() -> None:
+    never = parse(REMAINDER.replace("a < b", "a < b and b < a"))
+    assert validate(never).verdict == "not decided"
+    assert prove_at_size(never).verdict == "not decided"
+    assert prove_function(never).verdict == "not decided"
+
+
+@pytest.mark.parametrize("line", ["rest == a % b", "rest == a and a // b == 0", "b > 0", "a != 7 and not b == 0"])
+def test_what_holds_under_a_condition_is_proved_at_one_size(line: str) -> None:
+    text = REMAINDER.replace("rest == a % b", line)
+    assert prove_at_size(parse(text)).verdict == "proved"
+    without = prove_at_size(parse(text.replace("where a < b\n", "")))
+    assert (without.verdict, without.counterexample is None) == ("refuted", False)
+
+
+def test_a_condition_holds_at_every_size() -> None:
+    text = REMAINDER.replace("rest == a % b", "rest == a and rest < b")
+    assert prove_function(text).verdict == "proved"
+    assert prove_function(text.replace("rest < b", "rest + 1 < b")).counterexample is not None
+
+
+def test_a_run_outside_of_a_condition_warns() -> None:
+    algorithm = parse(REMAINDER)
+    with pytest.warns(BitwrightWarning, match="where a < b"):
+        assert run(algorithm, a=5, b=2).value == 5
+    with pytest.warns(BitwrightWarning, match="1 of 2 runs"):
+        run(algorithm, a=[5, 1], b=2)
+    with catch_warnings(action="error"):
+        run(algorithm, a=[0, 1], b=2)

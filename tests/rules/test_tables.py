@@ -45,7 +45,6 @@ REFUSED: dict[str, Callable[[], object]] = {
     "block 1 has 3, which is no bit; give a name, or a number below 3": lambda: make(blocks=[["flag"], [3]]),
     "'1p' cannot name a bit": lambda: make(bits=["1p"]),
     "the bits of 'p' must stand together": lambda: make(bits=["p[1]", "p[3]"]),
-    "families are given for 1 blocks, but there are 2": lambda: make(block_families=["a"]),
 }
 
 
@@ -73,7 +72,6 @@ def test_all_problems_are_found_at_once() -> None:
     ]
 
 
-@pytest.mark.parametrize("families", [None, ["rule", "rule"]])
-def test_entries_of_a_table_do_not_add_up_whatever_their_families(families: list[str] | None) -> None:
+def test_entries_of_a_table_do_not_add_up() -> None:
     with pytest.raises(ProgramError, match=r"flag=1.*'write'"):
-        make(templates=[(1, 1, [0]), (1, 1, [1])], rule_families=families)
+        make(templates=[(1, 1, [0]), (1, 1, [1])])

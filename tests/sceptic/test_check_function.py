@@ -152,7 +152,7 @@ classes, words, halt = read[0].chain()
 check = Check(data, classes, halt, read[0].singles)
 for line in program["ensures"]:
     for single in check.windows:
-        check.end(single, read_line(line, words, program["numbers"], chain["unit"], chain["extra"]))
+        check.end(single, read_line(line, [], words, program["numbers"], chain["unit"], chain["extra"]))
 """
 
 
@@ -230,3 +230,30 @@ def test_no_field_of_a_certificate_file_can_be_altered(tmp_path: Path) -> None:
         assert code or "HOLDS: (y == x) for l>=1, k=0; " in said
         kept += code == 0
     assert kept < 20 or LONG
+
+
+KEPT = """
+let l = 3
+bits a[l] b[l]
+block a[i] b[i] for i in 1..l
+when a[i]=1 b[i]=0 write a[i] for i in 1..l
+when a[i]=1 b[i]=1 write a[i] for i in 1..l
+input a b
+output rest = a
+steps 1
+where a < b
+ensure rest == a and rest < b
+"""
+
+
+def test_conditions_are_those_of_the_rules(tmp_path: Path) -> None:
+    certificate = prove_function(KEPT).certificate
+    assert certificate is not None
+    code, out = checked(tmp_path, certificate, KEPT)
+    assert (code, "where a < b" in out) == (0, True)
+    assert checked(tmp_path, certificate, KEPT.replace("where a < b\n", ""))[0] == 1
+    for conditions in ([], ["a <= b"]):
+        program = {**certificate["program"], "conditions": conditions}
+        text = KEPT.replace("where a < b", "where a <= b" if conditions else "# all")
+        code, out = checked(tmp_path, {**certificate, "program": program}, text)
+        assert (code, "line is not true" in out) == (1, True)

@@ -19,7 +19,7 @@ from bitwright import Algorithm, addition, multiplication, parse
 from bitwright.networks import FloatNetwork, IntegerNetwork, Plan, Recipe, save_network, train
 from bitwright.networks.integer import ExactSums
 from bitwright.networks.quantize import quantize
-from bitwright.proofs.exhaustion.findings import Truth
+from bitwright.proofs.exhaustion.findings import written_bits
 
 # A bit that is never written (`mode`), a block without templates (`spare`), one with a template for every configuration
 # (`full`), and one whose first configuration without a template is not 0 (`pair`).
@@ -237,7 +237,7 @@ def test_a_sum_at_its_threshold_is_not_above_it(adder: IntegerNetwork, tmp_path:
     found: list[int] = []
 
     def look(matched: Any, *_: Any) -> None:
-        on, all_four = Truth(algorithm.program)(matched), matched.sum(axis=1) == 4
+        on, all_four = written_bits(algorithm.program, matched), matched.sum(axis=1) == 4
         found.extend(sums(matched)[all_four][on[all_four]].tolist())
 
     domain.visit(0, domain.size, look)

@@ -33,7 +33,7 @@ def written(kind: str, graph: Any, folder: Path) -> Any:
     return path
 
 
-@for_each("kind", ["", ".txt", ".csv", ".tsv", ".adj", ".json", ".graphml"])
+@for_each("kind", ["", ".txt", ".csv", ".tsv", ".json", ".graphml"])
 @for_each("multigraph", [False, True])
 @for_each("nodes", [2, *[1] * LONG])
 def test_without_edges_no_weights_are_asked_for(kind: str, multigraph: bool, nodes: int, tmp_path: Path) -> None:

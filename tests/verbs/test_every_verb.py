@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from calling import Captured
 from calling import document as said
 from long import LONG
 
 import bitwright as bw
+from bitwright.rules.text import RuleText
 from bitwright.verbs.executions import Sample, dataset
 from bitwright.verbs.sizes import in_sizes
 
@@ -27,10 +27,9 @@ def test_infer(tmp_path: Path, capsys: Captured) -> None:
     assert found.to_dict() | {"file": told["file"]} == told
     assert found.program() == SMALL.program
     assert found.text() == (tmp_path / "found.bw").read_text()
-    (tmp_path / "layout.bw").write_text(SMALL.text())
-    blocks = (SMALL, SMALL.program, tmp_path / "layout.bw", "p[1] q[1]; p[2] q[2]; c[1]; c[2]")
+    blocks = (SMALL, SMALL.program, RuleText.of(SMALL.text()), "p[1] q[1]; p[2] q[2]; c[1]; c[2]")
     for asked in (*blocks, [["p[1]", "q[1]"], ["p[2]", "q[2]"], ["c[1]"], ["c[2]"]]):
-        assert bw.infer(tmp_path / "states.npz", asked).program() == SMALL.program
+        assert bw.infer(STATES, asked).program() == SMALL.program
     assert "input p" in bw.infer(STATES, SMALL).text()  # of an algorithm, what goes in and out too
 
 
@@ -38,34 +37,19 @@ def test_what_cannot_be_inferred() -> None:
     after = STATES.after.copy()
     after[7] ^= True
     wrong = bw.infer(bw.Executions(STATES.before, after, STATES.names), SMALL)
-    assert not wrong.explained
+    assert not wrong.inferred
     assert not wrong.determined
     assert "and no rule with these blocks can have written it" in wrong.sentence
-    for call in (wrong.program, wrong.text, lambda: wrong.compare(SMALL)):
+    for call in (wrong.program, wrong.text):
         with pytest.raises(bw.InputError, match=r"rules.*state"):
             call()
-    few = bw.infer(bw.executions(SMALL, "states", states=5), SMALL, undetermined="refuse")
-    with pytest.raises(bw.InputError, match=r"states.*undetermined"):
-        few.program()
     for blocks, message in ((3, "blocks are an algorithm, .* got a int"), (bw.addition(3), "addition has other bits")):
         with pytest.raises(bw.InputError, match=message):
             bw.infer(STATES, blocks)  # type: ignore[arg-type]
     with pytest.raises(bw.InputError, match=r"\.npz"):
-        bw.infer(3)  # type: ignore[call-overload]
-    with pytest.raises(bw.InputError, match=r"given.*5.*6"):
-        bw.infer([STATES, STATES])  # type: ignore[list-item]
-
-
-def test_boards(tmp_path: Path, capsys: Captured) -> None:
-    boards = np.random.default_rng(1).random((60, 9)) < 0.5
-    names = tuple(f"x[{place}]" for place in range(1, 10))
-    held = bw.Executions(boards, boards, names)
-    held.save(tmp_path / "boards.npz")
-    told = said(capsys, "infer", tmp_path / "boards.npz", "--grid", "3x3")
-    found = bw.infer(held, grid=(3, 3))
-    assert found.to_dict() | {"file": None} == told
-    found.save(tmp_path / "rule.bw")
-    assert bw.open(tmp_path / "rule.bw").inputs[0].name == "alive"
+        bw.infer(3)  # type: ignore[arg-type]
+    with pytest.raises(bw.InputError, match="at least one"):
+        bw.infer([])
 
 
 @pytest.mark.parametrize(

@@ -127,25 +127,6 @@ def test_edge_lists(seed: int, directed: bool, tmp_path: Path) -> None:
         assert weights(graph) == (weights_of(source) if data else {})
 
 
-@for_each("directed", [False, True])
-@for_each("seed", seeds(10, of=40))
-def test_adjacency_lists(seed: int, directed: bool, tmp_path: Path) -> None:
-    source = random_graph(seed, nx.DiGraph if directed else nx.Graph)
-    nx.write_adjlist(source, tmp_path / "graph.adjlist")
-    known = nx.read_adjlist(tmp_path / "graph.adjlist", create_using=nx.DiGraph if directed else nx.Graph)
-    graph = read_graph(tmp_path / "graph.adjlist", directed=directed)
-    check_ports(graph)
-    assert graph.names == tuple(known)
-    assert neighbours(graph) == adjacency(known)
-    if not directed:  # every edge at both its ends is the same graph
-        both = "\n".join(" ".join((name, *there)) for name, there in known.adjacency())
-        again = read_graph(written(tmp_path, "both.adj", both))
-        assert {name: set(there) for name, there in neighbours(again).items()} == {
-            n: set(d) for n, d in known.adj.items()
-        }
-        assert again.topology.edges == known.number_of_edges()
-
-
 @for_each("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
 @for_each("seed", seeds(8, of=20))
 def test_graphml(seed: int, kind: type, tmp_path: Path) -> None:

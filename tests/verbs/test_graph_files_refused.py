@@ -32,9 +32,9 @@ def refusal(path: Path, **options: Any) -> str:
     [
         ("g.txt", "a b\nb a c d\n", "g.txt:2 .csv"),
         ("g.csv", "a,b\n\nb,a,c,d\n", "g.csv:3"),
-        ("g.txt", "a b {'weight': 3}\n", "g.txt:1 3 data=['weight']"),
-        ("g.txt", "a b {'weight': 3, 'cost': 2}\n", "g.txt:1 3 2 data=['weight']"),
-        ("g.csv", "a,b,{'weight': 3}\n", "g.csv:1 3 data=['weight']"),
+        ("g.txt", "a b {'weight': 3}\n", "g.txt:1 data=['weight']"),
+        ("g.txt", "a b {'weight': 3, 'cost': 2}\n", "g.txt:1 data=['weight']"),
+        ("g.csv", "a,b,{'weight': 3}\n", "g.csv:1 data=['weight']"),
         ("g.txt", "a;b\nb;c\n", "g.txt:1 ';' 'a;b'"),
         ("g.txt", "a b\nb,c\n", "g.txt:2 ',' 'b,c'"),
         ("g.csv", "source;target\na;b\n", "g.csv:1 ';' 'source;target'"),
@@ -47,9 +47,6 @@ def refusal(path: Path, **options: Any) -> str:
         ("g.txt", "a b\nc d\n#\nb a\n", "g.txt:4 'b' 'a' 1"),
         ("g.txt", "# nothing\n\n", "g.txt"),
         ("g.txt", " \n", "g.txt"),
-        ("g.adj", "a b\nb a a\n", "g.adj:2 'b' 'a'"),
-        ("g.adj", "a,b,,c\n", "g.adj:1"),
-        ("g.adj", "#\n", "g.adj"),
         ("g.png", "a b", f"g.png must end in {', '.join(SUFFIXES[:-1])} or .json, the files of graphs"),
     ],
 )
@@ -152,8 +149,6 @@ def test_hostile_files(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_one_huge_line(tmp_path: Path) -> None:
-    star = read_graph(written(tmp_path, "star.adj", " ".join(map(str, range(50_000)))))
-    assert star.topology.degrees.max() == 49_999
     assert len(refusal(written(tmp_path, "star.txt", " ".join(map(str, range(50_000)))))) < 200
     name = "x" * 1_000_000
     assert read_graph(written(tmp_path, "long.txt", f"{name} y")).names == (name, "y")

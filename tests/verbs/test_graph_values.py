@@ -242,7 +242,6 @@ def test_whole_numbers() -> None:
         (ID, [70, 1, 2, 3, 4, 5, 6], "'a' 70 6 63"),
         (ID, [0, 1, 2, 3, -1, 5, 6], "'x,y' -1 0"),
         (ID, [0, 1, 2, 3, 2.5, 5, 6], "'x,y' 2.5"),
-        (ID, [0, 1, 2, 3, 2, 5, 6], "'c' 'x,y' 2 id=order"),
         (ID, [1, 2], "2 7"),
         (ID, "a:1", "'b' 5 id=order id=@ATTRIBUTE id=NODE:VALUE"),
         (

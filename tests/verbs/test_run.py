@@ -82,7 +82,7 @@ def test_python_and_the_command_line_give_the_same(name: str, capsys: Captured) 
 
 
 def test_images_run_as_on_the_command_line(capsys: Captured, tmp_path: Path) -> None:
-    command = ["run", str(HELLO), "--memory", "0:3", "--engine", "limit", "--max-instructions", "30", "--json"]
+    command = ["run", str(HELLO), "--memory", "0:3", "--engine", "limit", "--max-steps", "30", "--json"]
     assert main(command) == 1
     printed = json.loads(capsys.readouterr().out)
     done = run(HELLO, memory=["0:3"], engine="limit", instructions=30)

@@ -14,7 +14,8 @@ from bitwright.verbs.train import train_members
 GRAY = str(Path(__file__).parents[2] / "examples" / "gray.bw")
 FLOOD = str(Path(__file__).parents[2] / "examples" / "graphs" / "bfs.bw")
 ADDER = ["addition", "--bits", "3"]
-EVERY = "--width 256 --seed 3 --padding 5 --descent momentum --tolerance 0.01"
+FLOAT = ["--weight-bits", "float"]
+EVERY = "--width 256 --seed 3 --padding 5 --tolerance 0.01"
 # What is typed, and what is asked of Python.
 SAME: dict[str, tuple[list[str], list[Any], dict[str, Any]]] = {
     "cells": (ADDER, [bw.addition(3)], {}),
@@ -27,14 +28,13 @@ SAME: dict[str, tuple[list[str], list[Any], dict[str, Any]]] = {
     "all settings": (
         [*ADDER, *EVERY.split()],
         [bw.addition(3)],
-        {"width": 256, "seed": 3, "padding": 5, "descent": "momentum", "tolerance": 0.01},
+        {"width": 256, "seed": 3, "padding": 5, "tolerance": 0.01},
     ),
-    "plain": ([*ADDER, "--descent", "plain"], [bw.addition(3)], {"descent": "plain"}),
-    "floats of cells": ([*ADDER, "--float"], [bw.addition(3)], {"integer": False}),
+    "floats of cells": ([*ADDER, "--weight-bits", "float"], [bw.addition(3)], {"integer": False}),
     "cells side by side": ([*ADDER, "--networks", "3"], [bw.addition(3)], {"networks": 3}),
     "cells from states": ([*ADDER, "--from", "states"], [bw.addition(3)], {"executions": "states"}),
     "the whole state": (
-        [*ADDER, "--tile", "all", "--float", "--width", "128"],
+        [*ADDER, "--tile", "all", "--weight-bits", "float", "--width", "128"],
         [bw.addition(3)],
         {"tile": "all", "integer": False, "width": 128},
     ),
@@ -44,12 +44,12 @@ SAME: dict[str, tuple[list[str], list[Any], dict[str, Any]]] = {
         {"tile": "all", "width": 512},
     ),
     "side by side": (
-        [*ADDER, "--tile", "all", "--width", "512", "--networks", "2", "--seeds", "1"],
+        [*ADDER, "--tile", "all", "--width", "512", "--networks", "2", "--seed", "0..0"],
         [bw.addition(3)],
         {"tile": "all", "width": 512, "networks": 2, "seeds": 1},
     ),
     "runs": (
-        [*ADDER, "--tile", "all", "--float", "--width", "256", "--from", "runs:20"],
+        [*ADDER, "--tile", "all", "--weight-bits", "float", "--width", "256", "--from", "runs:20"],
         [bw.addition(3)],
         {"tile": "all", "integer": False, "width": 256, "executions": Sample("runs", runs=20)},
     ),
@@ -74,7 +74,7 @@ def test_the_same_network_either_way(name: str, capsys: Captured, tmp_path: Path
 
 
 def test_a_network_is_quantized_in_either_place(capsys: Captured, tmp_path: Path) -> None:
-    for name, how in (("whole", ["--tile", "all", "--float", "--width", "128"]), ("cells", ["--float"])):
+    for name, how in (("whole", ["--tile", "all", "--width", "128", *FLOAT]), ("cells", FLOAT)):
         file, small = tmp_path / f"{name}.safetensors", tmp_path / f"{name}-small.safetensors"
         typed(capsys, "train", *ADDER, *how, "-o", file)
         said = typed(capsys, "export", file, "--to", "integer", "-o", small, "--weight-bits", "7")
@@ -84,7 +84,7 @@ def test_a_network_is_quantized_in_either_place(capsys: Captured, tmp_path: Path
 
 
 def test_members_in_a_folder(capsys: Captured, tmp_path: Path) -> None:
-    for name, words, settings in (("whole", ["--tile", "all", "--float"], {"tile": "all"}), ("cells", ["--float"], {})):
+    for name, words, settings in (("whole", ["--tile", "all", *FLOAT], {"tile": "all"}), ("cells", FLOAT, {})):
         typed_in, own_in = tmp_path / f"{name}-typed", tmp_path / f"{name}-own"
         common = ["train", *ADDER, *words, "--width", "128", "--networks"]
         said = typed(capsys, *common, "2", "-o", typed_in)

@@ -60,21 +60,6 @@ def test_an_image_needs_a_machine_and_says_where_it_is_wrong(server: Any) -> Non
     assert (problem["line"], problem["column"], "'x9' is not a word" in problem["message"]) == (2, 5, True)
 
 
-@pytest.mark.parametrize(("kind", "language", "other"), [("subleq", "python", "image"), ("sbn", "image", "python")])
-def test_a_language_of_the_other_machine_is_refused(server: Any, kind: str, language: str, other: str) -> None:
-    [problem] = server.check({"kind": kind, "language": language, "text": "halt"})["problems"]
-    assert problem["message"] == f"{kind.upper()} is written in the language assembly or {other}, not in {language}"
-
-
-def test_sbn_in_the_small_language(server: Any) -> None:
-    text = (EXAMPLES.parent / "sbn" / "gcd.py").read_text()
-    source = {"kind": "sbn", "language": "python", "text": text, "name": "gcd"}
-    job = server.run({"source": source, "inputs": {"a": "48", "b": "36"}})
-    assert list(job["result"]["outputs"].values()) == ["12"]
-    answer = server.check({**source, "text": "def f(a):\n    return a @ a\n"})
-    assert answer["problems"][0]["line"] == 2
-
-
 @pytest.mark.parametrize(
     ("more", "message"),
     [

@@ -133,7 +133,7 @@ def test_the_examples_are_written_and_what_pages_show_can_be_typed(home: Path, t
     _, run, *_, rules = together(
         "examples",
         "run examples/subtraction.bw a=719 b=483",
-        "train addition --tile all --bits 2 --width 256 --integer -o net.safetensors -q",
+        "train addition --tile all --bits 2 --width 256 -o net.safetensors -q",
         "certify addition --network net.safetensors -o net.json",
         "show addition --bits 2 --text",
     )

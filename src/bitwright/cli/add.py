@@ -13,8 +13,6 @@ from bitwright.cli.reporting import run_shipped
 @opt.verb("add")
 @click.argument("p")
 @click.argument("q")
-@opt.bits
-@opt.running
 def command(p: str, q: str, **options: Any) -> int:
     """Add two numbers of any size, bit by bit."""
     return run_shipped("addition", "+", {"p": p, "q": q}, **options)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import click
-
 from bitwright.cli import options as opt
 from bitwright.cli.reporting import print_result
 
 
 @opt.verb("cache")
-@click.option("--clear", is_flag=True, help="Remove all entries. Other files in the folder stay.")
-@opt.json
 def command(clear: bool, as_json: bool) -> int:
     """List the networks that were trained on the spot and kept, with their folder and sizes.
 
@@ -22,6 +18,4 @@ def command(clear: bool, as_json: bool) -> int:
     """
     from bitwright.verbs.cache import clear_cache, look_at_cache
 
-    found = clear_cache() if clear else look_at_cache()
-    print_result(found, as_json)
-    return 0 if found else 1
+    return print_result(clear_cache() if clear else look_at_cache(), as_json)

@@ -6,7 +6,7 @@ import click
 
 from bitwright.cli import options as opt
 from bitwright.cli.progress import is_quiet, note
-from bitwright.cli.reporting import print_json
+from bitwright.cli.reporting import print_result
 from bitwright.cli.streams import print_lines
 from bitwright.cli.targets import lets_for
 from bitwright.common.errors import counted
@@ -16,9 +16,6 @@ _MOST = 20  # warnings that a person is shown
 
 @opt.verb("check")
 @click.argument("file")
-@opt.lets
-@opt.json
-@opt.quiet
 def command(file: str, let: tuple[str, ...], as_json: bool) -> int:
     """List every problem of a .bw, .sbn, .sq or .dec file, or what a .task file means. Exit 1 if there is a problem.
 
@@ -28,8 +25,7 @@ def command(file: str, let: tuple[str, ...], as_json: bool) -> int:
 
     found = check(file, lets_for(file, let))
     if as_json:
-        print_json(found.to_dict())
-        return 0 if found else 1
+        return print_result(found, as_json)
     if not found.ok:
         print_lines(f"{file}:{problem}" if problem.line else f"{file}: {problem}" for problem in found.problems)
         click.echo(f"bitwright: {found.sentence}", err=True)

@@ -18,14 +18,13 @@ _TRY = """try, {here}:
 
 
 @opt.verb("examples")
-@click.argument("folder", type=opt.FILE, required=False)
-@opt.json
-def command(folder: Path | None, as_json: bool) -> None:
-    """Write the examples that pages and help speak of, so that every command shown there can be typed.
+@click.argument("folder", type=opt.FILE, default=".")
+def command(folder: Path, as_json: bool) -> None:
+    """Write the examples that the documentation and the help refer to.
 
     Programs and notebooks go into the folder examples, and the program that checks certificates without this package
-    into sceptic/check_network.py; both below FOLDER, which is the current folder unless another is named. Files that
-    are there and the same are left alone. If one differs, nothing is written.
+    into sceptic/check_network.py; both below FOLDER, which is the current folder unless another is named. Existing
+    files that are the same are left alone. If one differs, nothing is written.
 
     \b
     bitwright examples
@@ -33,15 +32,13 @@ def command(folder: Path | None, as_json: bool) -> None:
     """
     from bitwright.verbs.examples import example_files, write_examples
 
-    place = Path() if folder is None else folder
-    written = set(write_examples(place))
-    files = example_files()
+    written, files = set(write_examples(folder)), example_files()
     if as_json:
         entries = [{"file": one.name, "about": one.about, "written": one.name in written} for one in files]
-        print_json({"folder": str(place), "entries": entries})
-    else:
-        where, kept = f"{place / 'examples'} and {place / 'sceptic'}", len(files) - len(written)
-        there = f"; {kept:,} were there already" if kept else ""
-        wrote = f"wrote {counted(len(written), 'file')} into {where}{there}"
-        click.echo(wrote if written else f"all {kept:,} files are in {where} already")
-        click.echo(_TRY.format(here="here" if folder is None else f"in {place}"))
+        print_json({"folder": str(folder), "entries": entries})
+        return
+    where, kept = f"{folder / 'examples'} and {folder / 'sceptic'}", len(files) - len(written)
+    there = f"; {kept:,} were there already" if kept else ""
+    wrote = f"wrote {counted(len(written), 'file')} into {where}{there}"
+    click.echo(wrote if written else f"all {kept:,} files are in {where} already")
+    click.echo(_TRY.format(here="here" if folder == Path() else f"in {folder}"))

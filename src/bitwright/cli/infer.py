@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,39 +14,17 @@ from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
 from bitwright.cli.targets import Target, lets_for
+from bitwright.common.errors import problems_of
 from bitwright.verbs.open import SIZED
+
+if TYPE_CHECKING:
+    from bitwright.common.files.executions import Executions
+    from bitwright.rules import Algorithm
+    from bitwright.rules.text import RuleText
 
 
 @opt.verb("infer")
 @click.argument("traces", nargs=-1, required=True, metavar="TRACES...", type=opt.FILE)
-@click.option(
-    "--blocks",
-    "target",
-    metavar="LAYOUT|NAME|TEXT|find",
-    help="A rule file or NAME whose blocks are meant, or blocks as text such as 'p[1] q[1]; c[1]'.  [default: find]",
-)
-@opt.bits
-@opt.lets
-@click.option("--output", "-o", type=opt.FILE, help="The .bw file to write.")
-@click.option(
-    "--undetermined",
-    type=click.Choice(["off", "on", "refuse"]),
-    default="off",
-    show_default=True,
-    help="Writes that are not determined: left out and listed, written, or the answer no.",
-)
-@click.option("--against", metavar="FILE|NAME", help="Compare with this program.")
-@click.option("--grid", metavar="HxW", help="The states are boards of a cellular automaton on a torus, row by row.")
-@click.option(
-    "--line",
-    "lines",
-    multiple=True,
-    metavar="TEXT",
-    help="For several sizes: add this line, such as 'output sum = c[l] p' or 'ensure sum == p + q'; may be repeated.",
-)
-@opt.seconds
-@opt.json
-@opt.quiet
 def command(
     traces: tuple[Path, ...],
     target: str | None,
@@ -51,32 +32,31 @@ def command(
     let: tuple[str, ...],
     output: Path | None,
     against: str | None,
-    grid: str | None,
     as_json: bool,
     **how: Any,
 ) -> int:
     """Recover templates from executions: which writes they confirm, exclude, or leave open.
 
     \b
-    bitwright export addition --from states --states 200 -o states.npz
+    bitwright export addition --from states:200 -o states.npz
     bitwright infer states.npz --blocks examples/addition.bw -o found.bw
     bitwright infer states.npz
-    bitwright infer boards.npz --grid 16x16 -o life.bw
     bitwright infer a.npz b.npz c.npz --line "output sum = c[l] p" -o found.bw
     bitwright infer l=5:a.npz l=6:b.npz l=7:c.npz -o found.bw
     """
-    from bitwright.verbs.infer import check_output, infer
+    from bitwright.common.files.storage import check_output
+    from bitwright.verbs.infer import infer
 
     lets = lets_for(target, let)
     if output is not None:
         check_output(output, ".bw")
     tell = TerminalTeller()
+    with tell.working("reading"):
+        executions = [_executions(str(path)) for path in traces]
     found: Any = infer(
-        traces,
-        Target(target, bits).algorithm() if target in SIZED else target,
-        grid=grid,  # type: ignore[arg-type]  # text is read there
+        executions,
+        _blocks(target, bits, lets),
         against=None if against is None else Target(against, bits if against in SIZED else None, lets=lets).algorithm(),
-        lets=lets,
         progress=tell,
         **how,
     )
@@ -90,3 +70,27 @@ def command(
         if written is not None:
             tell.note(f"wrote {written}")
     return 0 if found else 1
+
+
+def _executions(path: str) -> Executions:
+    """The executions in a file, of the size that `l=5:FILE` says."""
+    from bitwright.common.files.executions import Executions
+
+    sized = re.fullmatch(r"([A-Za-z_][A-Za-z0-9_]*)=([0-9]{1,9}):(.+)", path)
+    if sized is None:
+        return Executions.load(path)
+    return replace(Executions.load(sized[3]), lets={sized[1]: int(sized[2])})
+
+
+def _blocks(target: str | None, bits: int | None, lets: Mapping[str, int]) -> Algorithm | RuleText | str:
+    """The program whose blocks are meant, the text of a rule file, or blocks as text."""
+    from bitwright.rules.text import RuleText
+    from bitwright.rules.text.files import read_text
+
+    if target in SIZED:
+        return Target(target, bits).algorithm()
+    if target is None or not target.lower().endswith(".bw"):
+        return target or "find"
+    rules = RuleText.of(read_text(Path(target)))
+    with problems_of(target):
+        return rules.at(lets, Path(target).stem, needs_rules=False) if lets else rules

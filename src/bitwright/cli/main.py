@@ -23,7 +23,7 @@ from bitwright.version import __version__
 VERBS = (
     *("add", "multiply", "run", "check", "show", "trace", "serve"),
     *("train", "certify", "validate", "size", "export", "infer"),
-    *("compile", "examples", "cache"),
+    *("examples", "cache"),
 )
 
 

@@ -13,8 +13,6 @@ from bitwright.cli.reporting import run_shipped
 @opt.verb("multiply")
 @click.argument("multiplicand")
 @click.argument("multiplier")
-@opt.bits
-@opt.running
 def command(multiplicand: str, multiplier: str, **options: Any) -> int:
     """Multiply two numbers of any size by shift and add."""
     return run_shipped("multiplication", "*", {"multiplicand": multiplicand, "multiplier": multiplier}, **options)

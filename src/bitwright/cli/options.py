@@ -1,10 +1,10 @@
-"""Options that several verbs share: each is defined once, and means the same everywhere."""
+"""Every option of the command line, declared once: its group in the help, the verbs that take it, and its meaning."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import wraps
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -17,28 +17,300 @@ from bitwright.cli.targets import Target, lets_for
 from bitwright.common.errors import InputError
 from bitwright.verbs.open import MachineChoice
 
-# Groups of options in the order of the help; those of one verb alone come first.
-GROUPS = {
-    "The program": "bits order let machine sizes program graph values directed",
-    "The engine": "engine rounding padding network evaluate n",
-    "Networks": "tile networks width seed device",
-    "Training": "descent tolerance seeds integer weight-bits from",
-    "Inputs": "random sample-seed",
-    "Images for machine V": "max-instructions memory signed",
-    "Work and output": "max-steps seconds workers resume yes output json quiet help",
+
+class _FileName(click.Path):
+    """The name of a file or a folder; an empty one would be the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("the name is empty; give one", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FILE = _FileName(path_type=Path)
+BESIDE = Path(".")  # the certificate next to the network
+
+
+def _machine(text: str | MachineChoice) -> MachineChoice:
+    """A, B or V, with the size and the dialect of machine V: V:256x16:howerj."""
+    found = re.fullmatch(r"([AB])|V(?::(?:(\d{1,9})x(\d{1,3}))?(?::(.+))?)?", str(text))
+    if found is None:
+        raise InputError(
+            f"--machine takes A, B, V or V:WORDSxWIDTH:DIALECT such as V:256x16:howerj, got '{text!s:.40}'"
+        )
+    words, width = (None if number is None else int(number) for number in found.groups()[1:3])
+    return MachineChoice(found[1] or "V", words, width, found[4])
+
+
+def _tile(text: str | int) -> str | int:
+    """How many neighbouring cells are taken as one, or all; verbs refuse what is neither."""
+    return int(text) if str(text).isdecimal() and len(str(text)) < 9 else text
+
+
+def _seed(text: str | int) -> int | range:
+    """One seed, or for `train` those that are tried in turn: 0..9."""
+    found = re.fullmatch(r"(\d{1,20})(?:\.\.(\d{1,20}))?", str(text))
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+    if not first <= last < 2**63:
+        raise InputError(f"--seed takes a number from 0 to {2**63 - 1}, or FROM..TO, got '{text!s:.60}'")
+    return first if found and found[2] is None else range(first, last + 1)
+
+
+def _weight_bits(text: str | int) -> int | str:
+    if str(text) not in (*"2345678", "float"):
+        raise InputError(f"--weight-bits takes a number from 2 to 8, or float, got '{text!s:.40}'")
+    return "float" if text == "float" else int(text)
+
+
+def _with_network(context: click.Context, _: click.Parameter, value: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Makes network the default engine if a network is given."""
+    if value:
+        context.default_map = {**(context.default_map or {}), "engine": "network"}
+    return value
+
+
+def _finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    """Refuses nan and infinity, which click.FloatRange lets through."""
+    if value is not None and not isfinite(value):
+        raise click.BadParameter(f"{value} is not a number of seconds such as 60.", context, parameter)
+    return value
+
+
+def _be_quiet(context: click.Context, _: click.Parameter, value: bool) -> None:
+    context.meta[QUIET] = value
+
+
+FORMATS = {
+    "c": "one C99 file, with a program that runs",
+    "js": "a module of JavaScript, with its types",
+    "page": "a page that runs it in a browser, offline",
+    "onnx": "a model to run",
+    "vnnlib": "a folder for verifiers, with a property for each state and the model",
+    "rocq": "a folder in which make has Rocq (Coq) prove it",
+    "hub": "a folder for the Hugging Face Hub, with a model card and the certificate",
+    "integer": "an integer network, of trained weights or a folder of them",
+    "dataset": "the training set of a program, as a NumPy file",
+    "executions": "states of a program and their successors, as a NumPy file",
 }
-_GROUP_OF = {f"--{name}": title for title, names in GROUPS.items() for name in names.split()}
-_OWN = "Options"
+_RUNS = "add multiply run trace validate"
+_PROGRAMS = "run show trace train validate export certify size"
+# By groups: an option, what it takes (nothing: it is a flag), the verbs that have it, and its help.
+_TABLE = f"""
+Options
+--output FILE | trace
+    Write a .html, .svg, .txt or .npz file.
+--output FILE | show
+    Draw it into this .svg file: by cells where blocks are grouped; otherwise, and of machines, by blocks.
+--output FILE | train
+    A .safetensors file; a folder for several networks.
+--output FILE | certify
+    Write the certificate to this file; for a .task, FILE.html is a page.
+--output FILE | export
+    The file to write; with --to vnnlib or rocq the folder, which must be new or empty; with hub a folder.
+--output FILE | infer
+    The .bw file to write.
+--trace | run
+    For .sbn programs: print every instruction as it is executed.
+--text | show
+    Print the whole program, with its cells, as canonical rule text.
+--only NAMES | trace
+    Names to show, such as p,q; by default all, and memory for .sbn. A page has all.
+--port N | serve
+    0 takes any that is free.
+--clear | cache
+    Remove all entries. Other files in the folder stay.
+--check FILE | certify
+    Check this certificate file against the program; without a name, the one next to the network.
+--network FILE | certify
+    Prove this network, ours or an ONNX file, instead of the limit; with a .task, this decoder.
+--threshold X | certify
+    Of an ONNX file: a bit is on where its output is above this.  [default: 0.5]
+--oracle FILE | certify
+    An ONNX file that gives the right outputs, in place of the rules.
+--oracle [arrays:]MODULE:FUNCTION | validate
+    A Python function that gives the right outputs; with arrays: one of NumPy arrays of inputs, which is much faster.
+--domain NAME | certify
+    With --network: states (the default), runs (of all inputs), or cells, which is the default and the only one for a
+    network of cells.
+--domain NAME | size
+    What must be right. Of an ensemble: one input, all inputs (the default) or all steps of all runs. With --of network:
+    all states (the default) or those of runs.
+--state BITS | certify
+    With --network: try one state, given by the names of the bits that are on, or none; of a network of cells, one cell.
+--measure | certify
+    For a .task: also find the smallest margin, or count the wrong inputs.
+--delta P | size
+    Allowed probability of any wrong bit.
+--of ensemble|network | size
+    How many networks to average, or how wide one network should be by the width law.
+--to FORMAT | export
+    {"; ".join(f"{form}: {what}" for form, what in FORMATS.items())}. Without it, the suffix of -o decides.
+--blocks LAYOUT|NAME|TEXT|find | infer
+    A rule file or NAME whose blocks are meant, or blocks as text such as 'p[1] q[1]; c[1]'.  [default: find]
+--against FILE|NAME | infer
+    Compare with this program.
+--line TEXT | infer
+    For several sizes: add this line, such as 'output sum = c[l] p' or 'ensure sum == p + q'; may be repeated.
+
+The program
+--bits N | add multiply infer {_PROGRAMS}
+    Bit length of the numbers; by default the smallest that fits (4 where none are given).
+--order ORDER | {_PROGRAMS}
+    For a permutation: where each bit goes, bit 1 first, such as 3,1,2.
+--let NAME=NUMBER | check infer {_PROGRAMS}
+    For rule files: a value in place of that of a 'let' line, such as l=16; may be repeated.
+--machine A|B|V:WxN:DIALECT | {_PROGRAMS}
+    For .sbn programs: the paper's machine A, or B (the default). For SUBLEQ (.sq, .dec, machine-v): V with W words of N
+    bits and its dialect (howerj, kth, plain, or flags such as range,strict), such as V:256x16:howerj.
+--sizes SIZES | train certify
+    For cells: take every kind of cell at these sizes: 1..64, l=1..64, or all, where that can be proved.
+--program FILE|NAME | export
+    The program that the network was trained for, where its file does not name one; of a network of cells, with --to c,
+    js, page, onnx or rocq, the program to run.
+--graph [directed:]FILE|SHAPE | run trace export
+    For node programs: an edge list, adjacency list, .graphml or .json, or a shape such as torus:20x30; directed: makes
+    the edges of a list directed.
+
+The engine
+--engine NAME | {_RUNS}
+    What makes the steps: templates (the rules), limit (the mean of infinitely wide networks), kernel (the same by
+    linear algebra), sampled (an ensemble drawn from the limit) or network (trained).
+--rounding NAME | certify {_RUNS}
+    How real outputs become bits: calibrated (ours, the default) or sign (the paper's).
+--padding N | train export certify size {_RUNS}
+    Examples to add that are never matched (App. C).
+--network FILE | {_RUNS}
+    Trained network file(s), for --engine network; they set the bit length.
+--evaluate | {_RUNS}
+    Evaluate the network at every step, even if it is proved.
+--n BOUND | certify size
+    How n, the matches of a state, is bounded: blocks (proved, the default), declared (assumed) or reachable (met in
+    runs of all inputs).
+
+Networks
+--tile N|all | show train certify size {_RUNS}
+    By cells: take this many neighbouring ones as one; all: the whole state, in one size.
+--networks N | {_RUNS}
+    For sampled, network: how many to average.  [default: 1]
+--networks N | train
+    Train this many: side by side as one integer network, as floats in a folder, or to average.  [default: 1]
+--width N | train {_RUNS}
+    Hidden units; by default the fewest that suffice for cells, else by the width law.
+--seed N | {_RUNS}
+    Random seed of the networks.  [default: 0]
+--seed N|N..M | train
+    Random seed of the networks; of a range, seeds are tried until one is exact.  [default: 0; for cells 0..9]
+--tolerance X | train
+    Largest error on any example.  [default: 0.001; 0.01 for executions]
+--device NAME | train certify {_RUNS}
+    Where networks run: cpu or cuda.  [default: cpu; cuda for long proofs and validations]
+--weight-bits N | export
+    Bits of an integer weight, from 2 to 8.  [default: 8]
+--weight-bits N|float | train
+    Bits of an integer weight, from 2 to 8; or float, which does not round.  [default: 8]
+--from runs|states|FILE | train export
+    Executions: of runs or of random states, or a .npz file. runs:20 is every step of 20 runs, states:500 that many
+    states; by default they are 20 for each template.
+
+Inputs
+--random N | validate
+    Run N random inputs instead of all.
+--sample-seed N | train validate size export
+    Random seed of the inputs or states.  [default: 0]
+
+Work and output
+--max-steps N | {_RUNS}
+    Stop after this many steps, an image after this many instructions, even if the program is not done.
+--seconds N | run certify infer
+    Stop after this time. An image: not counting the time spent waiting for input. A task: by default after 600. infer:
+    of looking for blocks, and then for a shorter text, 60 by default.
+--workers WORKERS | train certify validate
+    1 (this process), a number of processes, all, ray, ray:2 or ray:ADDRESS.
+--resume FILE | run certify validate
+    Keep what is done in this file, and continue from it if it is there.
+--memory FROM:TO | run
+    For images: show these words at the end, both ends included; also one ADDRESS, or a label of a .sq file.
+--signed | run
+    For images: show words and addresses as signed numbers.
+--yes | certify
+    Go on even if the proof will take longer than 10 minutes.
+--json | add multiply check examples cache infer {_PROGRAMS}
+    Print the result as JSON.
+--quiet | add multiply run check trace train certify validate export infer
+    Print the bare result, without notes and progress.
+"""
+_COUNT, _SEEDS, _MANY = click.IntRange(0, 10**9), click.IntRange(0, 2**63), {"multiple": True}
+# What the table does not say; for one verb alone with its name in front. FILE and N are a file and an integer.
+_MORE: dict[str, dict[str, Any]] = {
+    "export --output": {"required": True},
+    "--port": {"type": click.IntRange(0, 65535), "default": 8000, "show_default": True},
+    "--check": {"is_flag": False, "flag_value": str(BESIDE)},
+    "--threshold": {"type": float},
+    "--tolerance": {"type": float},
+    "--delta": {"type": float, "default": 0.01, "show_default": True},
+    "--of": {"default": "ensemble", "show_default": True},
+    "--let": _MANY,
+    "--machine": {"type": _machine},
+    "--engine": {"default": "templates", "show_default": True},
+    "validate --engine": {"default": "limit", "show_default": True},
+    "--padding": {"type": _COUNT},
+    **{f"{verb} --network": {"multiple": True, "callback": _with_network} for verb in _RUNS.split()},
+    "--tile": {"type": _tile},
+    "--networks": {"type": click.IntRange(1, 10**9)},
+    "train --networks": {"type": click.IntRange(1, 10**7)},
+    "--seed": {"type": _SEEDS},
+    "train --seed": {"type": _seed},
+    "--weight-bits": {"type": click.IntRange(2, 8)},
+    "train --weight-bits": {"type": _weight_bits},
+    "--sample-seed": {"type": _SEEDS},
+    "--max-steps": {"type": int},
+    "--seconds": {"type": click.FloatRange(0), "callback": _finite},
+    "--workers": {"default": "1", "show_default": True},
+    "--memory": _MANY,
+    "--line": _MANY,
+    "--quiet": {"expose_value": False, "callback": _be_quiet},
+}
+_OTHER_NAMES = {
+    "--output": ["-o"],
+    "--quiet": ["-q"],
+    "--networks": ["-n"],
+    "--json": ["as_json"],
+    "--from": ["source"],
+}
+_OTHER_NAMES |= {"--blocks": ["target"], "--line": ["lines"]} | {
+    f"{verb} --network": ["files"] for verb in _RUNS.split()
+}
+GROUPS = tuple(part.strip().partition("\n")[0] for part in _TABLE.split("\n\n"))
+
+
+def options_of(verb: str) -> dict[str, list[click.Option]]:
+    """The options of a verb by group, in the order of the help."""
+    found: dict[str, list[click.Option]] = {}
+    for group in _TABLE.split("\n\n"):
+        title, _, rows = group.strip().partition("\n")
+        for row in re.split(r"\n(?=--)", rows):
+            head, _, text = row.partition("\n")
+            words, _, verbs = head.partition(" | ")
+            name, _, takes = words.partition(" ")
+            if verb in verbs.split():
+                usual = (
+                    {"is_flag": True} if not takes else {"metavar": takes, "type": {"FILE": FILE, "N": int}.get(takes)}
+                )
+                how = usual | _MORE.get(name, {}) | _MORE.get(f"{verb} {name}", {})
+                names = [name, *_OTHER_NAMES.get(name, []), *_OTHER_NAMES.get(f"{verb} {name}", [])]
+                found.setdefault(title, []).append(click.Option(names, help=" ".join(text.split()), **how))
+    return found
 
 
 def grouped(command: click.Command, context: click.Context) -> dict[str, list[click.Option]]:
-    """The options of a verb by group, its own first."""
-    found: dict[str, list[click.Option]] = {title: [] for title in (_OWN, *GROUPS)}
-    for one in command.get_params(context):
-        if isinstance(one, click.Option) and not one.hidden:
-            title = next((_GROUP_OF[name] for name in one.opts if name in _GROUP_OF), _OWN)
-            found[title].append(one)
-    return {title: options for title, options in found.items() if options}
+    """The options of a command by group, `--help` at the end."""
+    own = {one.opts[0]: one for one in command.get_params(context) if isinstance(one, click.Option)}
+    found = {
+        title: [own.pop(one.opts[0]) for one in options if one.opts[0] in own]
+        for title, options in options_of(command.name or "").items()
+    }
+    last = list(found)[-1] if found else GROUPS[0]
+    return found | {last: [*found.get(last, []), *own.values()]}
 
 
 class _Verb(click.Command):
@@ -62,253 +334,38 @@ class _Verb(click.Command):
                 formatter.write_dl([record for one in options if (record := one.get_help_record(ctx)) is not None])
 
 
-verb = partial(click.command, cls=_Verb)
+def verb(name: str, program: str = "") -> Callable[[Any], click.Command]:
+    """A verb with its options; with `program`, the word for it in the help, its first argument is a `Target`."""
+
+    def command(function: Any) -> click.Command:
+        made = click.command(name, cls=_Verb)(sized(function) if program else function)
+        if program:
+            made.params.insert(0, click.Argument(["target"], metavar=program))
+        made.params += [option for options in options_of(name).values() for option in options]
+        return made
+
+    return command
 
 
-class _FileName(click.Path):
-    """The name of a file or a folder; an empty one would be the current folder."""
+def options(verb: str, *names: str) -> Callable[[Any], Any]:
+    """Some options of a verb, for another command."""
+    found = [one for several in options_of(verb).values() for one in several if one.opts[0] in names]
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value == "":
-            self.fail("the name is empty; give one", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-FILE = _FileName(path_type=Path)
-
-
-def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Several options as one decorator."""
-
-    def apply(function: Any) -> Any:
-        for option in reversed(options):
-            function = option(function)
+    def add(function: Any) -> Any:
+        function.__dict__.setdefault("__click_params__", []).extend(reversed(found))
         return function
 
-    return apply
-
-
-json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-quiet = click.option(
-    "--quiet",
-    "-q",
-    is_flag=True,
-    expose_value=False,
-    callback=lambda context, _, value: context.meta.update({QUIET: value}),
-    help="Print the bare result, without notes and progress.",
-)
-bits = click.option(
-    "--bits", type=int, help="Bit length of the numbers; by default the smallest that fits (4 where none are given)."
-)
-order = click.option("--order", help="For a permutation: where each bit goes, bit 1 first, such as 3,1,2.")
-
-
-class _MachineType(click.ParamType):  # type: ignore[type-arg]
-    """A, B or V, with the size and the dialect of machine V: V:256x16:howerj."""
-
-    name = "machine"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> MachineChoice:
-        found = re.fullmatch(r"([AB])|V(?::(?:(\d{1,9})x(\d{1,3}))?(?::(.+))?)?", value)
-        if found is None:
-            self.fail(f"{value[:40]!r} is not A, B, V or V:WORDSxWIDTH:DIALECT such as V:256x16:howerj.", param, ctx)
-        words, width = (None if number is None else int(number) for number in found.groups()[1:3])
-        return MachineChoice(found[1] or "V", words, width, found[4])
-
-
-machine = click.option(
-    "--machine",
-    type=_MachineType(),
-    metavar="A|B|V:WxN:DIALECT",
-    help="For .sbn programs: the paper's machine A, or B (the default). For SUBLEQ (.sq, .dec, machine-v): V with W "
-    "words of N bits and its dialect (howerj, kth, plain, or flags such as range,strict), such as V:256x16:howerj.",
-)
-lets = click.option(
-    "--let",
-    multiple=True,
-    metavar="NAME=NUMBER",
-    help="For rule files: a value in place of that of a 'let' line, such as l=16; may be repeated.",
-)
+    return add
 
 
 def sized(function: Any) -> Any:
-    """--bits, --order, --let and --machine; with what `target` names they are a `Target`."""
+    """Makes a `Target` of --bits, --order, --let, --machine and what `target` names."""
 
     @wraps(function)
     def gather(*args: Any, target: str, bits: Any, order: Any, let: Any, machine: Any, **more: Any) -> Any:
         return function(*args, target=Target(target, bits, order, machine, lets_for(target, let)), **more)
 
-    return together(bits, order, lets, machine)(gather)
-
-
-def program(metavar: str = "FILE|NAME") -> Callable[[Any], Any]:
-    """The program that a verb is about, as the argument `target`."""
-    return together(click.argument("target", metavar=metavar), sized)
-
-
-sizes = click.option(
-    "--sizes",
-    help="For cells: take every kind of cell at these sizes: 1..64, l=1..64, or all, where that can be proved.",
-)
-
-graph = click.option(
-    "--graph",
-    metavar="FILE|SHAPE",
-    help="For node programs: an edge list, adjacency list, .graphml or .json, or a shape such as torus:20x30.",
-)
-graphs = together(
-    graph,
-    click.option(
-        "--values",
-        type=FILE,
-        help="For node programs: a table (.csv); its first column names nodes, the others are inputs.",
-    ),
-    click.option("--directed", is_flag=True, help="For node programs: the edge list is directed."),
-)
-
-
-padding = click.option(
-    "--padding", type=click.IntRange(0, 10**9), help="Examples to add that are never matched (App. C)."
-)
-matches = click.option(
-    "--n",
-    help="How n, the matches of a state, is bounded: blocks (proved, the default), declared (assumed) or reachable "
-    "(met in runs of all inputs).",
-)
-
-
-def _with_network(context: click.Context, _: click.Parameter, value: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Makes network the default engine if a network is given."""
-    if value:
-        context.default_map = {**(context.default_map or {}), "engine": "network"}
-    return value
-
-
-def engine(default: str) -> Callable[[Any], Any]:
-    """--engine, with the verb's own default."""
-    return click.option(
-        "--engine",
-        default=default,
-        show_default=True,
-        help="What makes the steps: templates (the rules), limit (the mean of infinitely wide networks), kernel (the "
-        "same by linear algebra), sampled (an ensemble drawn from the limit) or network (trained).",
-    )
-
-
-rounding = click.option(
-    "--rounding", help="How real outputs become bits: calibrated (ours, the default) or sign (the paper's)."
-)
-workers = click.option(
-    "--workers",
-    default="1",
-    show_default=True,
-    help="1 (this process), a number of processes, all, ray, ray:2 or ray:ADDRESS.",
-)
-
-
-class _TileType(click.ParamType):  # type: ignore[type-arg]
-    """How many neighbouring cells are taken as one, or all."""
-
-    name = "N|all"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ARG002
-        return int(value) if str(value).isdecimal() and len(str(value)) < 9 else value
-
-
-tile = click.option(
-    "--tile",
-    type=_TileType(),
-    metavar="N|all",
-    help="By cells: take this many neighbouring ones as one; all: the whole state, in one size.",
-)
-seed = click.option("--seed", type=click.IntRange(0, 2**63), help="Random seed of the networks.  [default: 0]")
-sample_seed = click.option(
-    "--sample-seed", type=click.IntRange(0, 2**63), help="Random seed of the inputs or states.  [default: 0]"
-)
-width = click.option(
-    "--width", type=int, help="Hidden units; by default the fewest that suffice for cells, else by the width law."
-)
-device = click.option(
-    "--device", help="Where networks run: cpu or cuda.  [default: cpu; cuda for long proofs and validations]"
-)
-weight_bits = click.option("--weight-bits", type=click.IntRange(2, 8), help="Bits of an integer weight.  [default: 8]")
-
-
-recipe = together(
-    width,
-    seed,
-    click.option(
-        "--descent",
-        type=click.Choice(["balanced", "momentum", "plain"]),
-        help="Steps of gradient descent: balanced (fewest), with momentum, or plain, as in the theorem.  "
-        "[default: balanced; momentum for executions]",
-    ),
-    click.option(
-        "--tolerance", type=float, help="Largest error on any example.  [default: 0.001; 0.01 for executions]"
-    ),
-    device,
-)
-source = click.option(
-    "--from",
-    "source",
-    metavar="runs|states|FILE",
-    help="Executions: of runs or of random states, or a .npz file. runs:20 is every step of 20 runs, states:500 that "
-    "many states; by default they are 20 for each template.",
-)
-networks = together(
-    rounding,
-    padding,
-    click.option(
-        "--network",
-        "files",
-        multiple=True,
-        type=FILE,
-        callback=_with_network,
-        help="Trained network file(s), for --engine network; they set the bit length.",
-    ),
-    width,
-    tile,
-    click.option("--evaluate", is_flag=True, help="Evaluate the network at every step, even if it is proved."),
-    click.option(
-        "--networks", type=click.IntRange(1, 10**9), help="For sampled, network: how many to average.  [default: 1]"
-    ),
-    seed,
-    device,
-    click.option("--max-steps", type=int, help="Stop a run after this many steps even if the program is not done."),
-)
-engines = together(engine("templates"), networks)
-
-
-def _finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    """Refuses nan and infinity, which click.FloatRange lets through."""
-    if value is not None and not isfinite(value):
-        raise click.BadParameter(f"{value} is not a number of seconds such as 60.", context, parameter)
-    return value
-
-
-seconds = click.option(
-    "--seconds",
-    type=click.FloatRange(0),
-    callback=_finite,
-    help="Stop after this time. An image: not counting the time spent waiting for input. A task: by default after 600. "
-    "infer: of looking for blocks, and then for a shorter text, 60 by default.",
-)
-resume = click.option(
-    "--resume", type=FILE, help="Keep what is done in this file, and continue from it if it is there."
-)
-computer = together(
-    click.option("--max-instructions", type=click.IntRange(0), help="Stop after this many instructions."),
-    seconds,
-    resume,
-    click.option(
-        "--memory",
-        multiple=True,
-        metavar="FROM:TO",
-        help="Show these words at the end, both ends included; also one ADDRESS, or a label of a .sq file.",
-    ),
-    click.option("--signed", is_flag=True, help="Show words and addresses as signed numbers."),
-)
-running = together(engines, json, quiet)
+    return gather
 
 
 def given_options() -> dict[str, str]:

@@ -15,8 +15,9 @@ _SOON = 0.5  # seconds until a terminal shows anything, also after other output
 _OFTEN = 0.1  # seconds between two changes of its line
 SELDOM = 10.0  # seconds between two lines
 _CLEAR = "\r\x1b[K"
-PERCENT = "percent of the "  # begins the name of work that counts in percent
+_PERCENT = "percent of the "  # begins the name of work that counts in percent
 _PULSE = 0.5  # seconds after which time itself is a reason to look
+QUIET = "bitwright.quiet"  # where a command line keeps what --quiet says
 
 
 class StepProgress:
@@ -40,28 +41,25 @@ class StepProgress:
         self._show = show and sys.stderr is not None
         self._terminal = self._show and sys.stderr.isatty() if terminal is None else terminal
         self._what, self._at_most, self._clock = what, at_most, clock or _now
-        self._begin = self._looked = self._said = self._clock()
+        self._begin = self._shown = self._clock()
         self._first: tuple[float, int] | None = None  # when the first call came, and what was done then
-        self._done, self._total = 0, 0
+        self._done, self._total, self._drawn = 0, 0, False
         self._lock, self._end = Lock(), Event()
         self._begin_showing = self._begin + _SOON
-        self._pulse: Thread | None = None
-        self._drawn = False
+        self._pulse = Thread(target=self._beat, daemon=True)
 
     def __enter__(self) -> StepProgress:
         if self._show:
             if self._open:
                 self._open[-1].hide()
             self._open.append(self)
-            self._pulse = Thread(target=self._beat, daemon=True)
             self._pulse.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._end.set()
-        if self._pulse:
+        if self._show:
             self._pulse.join(60)
-        if self in self._open:
             self._open.remove(self)
         self.hide()
 
@@ -74,62 +72,52 @@ class StepProgress:
                 click.echo(_CLEAR, nl=False, err=True)
 
     def __call__(self, step: int, limit: int) -> None:
+        """Notes what is done, and how much there is, or 0 if that is not known; shows it if it is time."""
         if self._show:
-            self.note(step, limit)
-            self.look()
+            with self._lock:
+                self._first = self._first or (self._clock(), step)
+                self._done, self._total = step, limit
+            self._look()
 
-    def note(self, step: int, limit: int) -> None:
-        """Notes what is done, and how much there is, or 0 if that is not known."""
-        with self._lock:
-            if self._first is None:
-                self._first = (self._clock(), step)
-            self._done, self._total = step, limit
-
-    def look(self) -> None:
-        """Shows the progress, if it is time."""
+    def _look(self) -> None:
         if self in self._open and self._open[-1] is not self:
             return
         with self._lock:
             now = self._clock()
+            if now - self._shown < (_OFTEN if self._terminal else SELDOM) or (
+                self._terminal and now < self._begin_showing
+            ):
+                return
+            self._shown, self._drawn = now, self._terminal
             if self._terminal:
-                if now >= self._begin_showing and now - self._looked >= _OFTEN:
-                    self._looked, self._drawn = now, True
-                    width = get_terminal_size().columns - 1
-                    click.echo(f"{_CLEAR}{self.line(now)[:width]}", nl=False, err=True)
-            elif now - self._said >= SELDOM:
-                self._said = now
-                click.echo(self.line(now), err=True)
+                click.echo(f"{_CLEAR}{self._line(now)[: get_terminal_size().columns - 1]}", nl=False, err=True)
+            else:
+                click.echo(self._line(now), err=True)
 
-    def line(self, now: float) -> str:
+    def _line(self, now: float) -> str:
         """The progress in words."""
         spent = f"{_duration(now - self._begin)} so far"
         if not self._total:
             return f"{self._what}: {spent}" if not self._done else f"{self._what}: {self._done:,}, {spent}"
-        percent = f"{100 * self._done / self._total:.0f} %"
-        what = self._what.removeprefix(PERCENT)
-        share = percent if what != self._what else f"{self._done:,} of {self._total:,} ({percent})"
-        return ", ".join(part for part in (f"{what}: {share}", spent, self._left(now)) if part)
-
-    def _left(self, now: float) -> str:
-        """The time left, at the rate since the first call."""
+        share, what = f"{100 * self._done / self._total:.0f} %", self._what.removeprefix(_PERCENT)
+        share = share if what != self._what else f"{self._done:,} of {self._total:,} ({share})"
+        line = f"{what}: {share}, {spent}"
         if self._first is None or self._done <= self._first[1] or now <= self._first[0]:
-            return ""
-        rate = (self._done - self._first[1]) / (now - self._first[0])
-        return f"{'at most' if self._at_most else 'about'} {_duration((self._total - self._done) / rate)} left"
+            return line
+        rate = (self._done - self._first[1]) / (now - self._first[0])  # since the first call
+        left = _duration((self._total - self._done) / rate)
+        return f"{line}, {'at most' if self._at_most else 'about'} {left} left"
 
     def _beat(self) -> None:
         while not self._end.wait(_PULSE):
             try:
-                self.look()
+                self._look()
             except (OSError, ValueError):  # nobody listens any more
                 return
 
 
 def _now() -> float:
     return time.monotonic()
-
-
-QUIET = "bitwright.quiet"  # where a command line keeps what --quiet says
 
 
 def is_quiet() -> bool:

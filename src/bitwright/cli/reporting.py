@@ -9,7 +9,7 @@ import click
 
 from bitwright.cli.progress import TerminalTeller, is_quiet, note
 from bitwright.cli.targets import Target, keep_program, open_network
-from bitwright.common.errors import counted
+from bitwright.common.errors import ProofError, counted
 from bitwright.verbs.numbers import in_base_of, json_text, parse_two
 from bitwright.verbs.open import SIZED, shipped
 
@@ -21,12 +21,19 @@ def print_json(document: Mapping[str, object]) -> None:
     click.echo(json_text(document))
 
 
-def print_result(found: Any, as_json: bool) -> None:
-    """Prints a result, for people or as JSON."""
+def print_result(found: Any, as_json: bool) -> int:
+    """Prints a result, for people or as JSON; returns the exit code."""
+    click.echo(json_text(found.to_dict()) if as_json else str(found))
+    return 0 if found else 1
+
+
+def refuted(error: ProofError, as_json: bool) -> int:
+    """Prints which claim of a certificate does not hold; returns the exit code."""
     if as_json:
-        print_json(found.to_dict())
+        print_json(error.to_dict())
     else:
-        click.echo(str(found))
+        click.echo("does not hold" if is_quiet() else f"DOES NOT HOLD: {error}")
+    return 1
 
 
 def execute(
@@ -47,13 +54,7 @@ def execute(
 
 
 def run_shipped(
-    name: str,
-    sign: str,
-    given: Mapping[str, str],
-    *,
-    bits: int | None,
-    as_json: bool,
-    **options: Any,
+    name: str, sign: str, given: Mapping[str, str], *, bits: int | None, as_json: bool, **options: Any
 ) -> int:
     """Runs a shipped algorithm on two numbers, and returns the exit code."""
     values, network = parse_two(given), open_network(options)
@@ -64,10 +65,7 @@ def run_shipped(
 
 
 def report(run: Run, line: str, bare: str, as_json: bool) -> int:
-    """Prints a run and returns the exit code: 1 if the step limit came before the end, or the answer is not exact.
-
-    Ensembles and trained networks can be wrong, so their results are compared with those of the rules.
-    """
+    """Prints a run and returns the exit code."""
     if as_json:
         print_json(run.to_dict())
     elif run.halted:
@@ -78,7 +76,10 @@ def report(run: Run, line: str, bare: str, as_json: bool) -> int:
 
 
 def exit_code(run: Run) -> int:
-    """The exit code of a run: 0, or 1 with a line that says why."""
+    """The exit code of a run: 0, or 1 with a line that says why.
+
+    Ensembles and trained networks can be wrong, so their results are compared with those of the rules.
+    """
     if not run.halted:
         click.echo(
             f"bitwright: {run.algorithm.name} did not halt within {counted(run.steps, 'step')}; "

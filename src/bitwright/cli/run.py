@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -16,22 +15,15 @@ from bitwright.common.errors import InputError
 from bitwright.verbs.numbers import in_base_of, parse_values
 from bitwright.verbs.open import is_image
 
-COMPUTER = ("max_instructions", "seconds", "resume", "memory", "signed")
+IMAGE = ("seconds", "resume", "memory", "signed")  # options of images
 
 
-@opt.verb("run")
-@opt.program()
-@click.argument("inputs", nargs=-1, metavar="[NAME=VALUE]...")
-@opt.graphs
-@click.option("--trace", is_flag=True, help="For .sbn programs: print every instruction as it is executed.")
-@opt.computer
-@opt.running
+@opt.verb("run", "FILE|NAME")
+@click.argument("inputs", nargs=-1, metavar="[NAME=VALUE|TABLE.csv]...")
 def command(
     target: Target,
     inputs: tuple[str, ...],
     graph: str | None,
-    values: Path | None,
-    directed: bool,
     trace: bool,
     as_json: bool,
     **options: Any,
@@ -39,7 +31,8 @@ def command(
     """Run the program in a .bw or .sbn file on the given numbers, or a SUBLEQ image (.dec, .sq) on machine V.
 
     Rules for the nodes of graphs run on the graph that --graph names; an input is then NAME=NODE, NAME=@ATTRIBUTE,
-    NAME=order, NAME=NODE:VALUE,... or a column of --values.
+    NAME=order, NAME=NODE:VALUE,... or a column of a table (.csv), whose first column names
+    nodes.
 
     Outputs are printed in the base of the inputs: decimal, 0x or 0b.
 
@@ -53,20 +46,17 @@ def command(
     bitwright run examples/graphs/bfs.bw --graph grid:2x3 source=0.0
     bitwright run examples/subleq/sieve.sq
     """
-    from bitwright.verbs.check import first_warning
-
-    computer = {name: options.pop(name) for name in COMPUTER}
     if is_image(target.name):
         opt.refuse("does not go with an image, which is a program of its own size", "bits", "order", "trace", "let")
         if inputs:
             raise InputError("an image takes its input from standard input; leave out the values")
         from bitwright.cli.run_image import run_image
 
-        return run_image(target.name, target.machine, as_json=as_json, **computer, **options)
-    opt.refuse("goes with images for machine V (.dec, .sq); there is --max-steps", *COMPUTER)
+        return run_image(target.name, target.machine, as_json=as_json, **options)
+    opt.refuse("goes with images for machine V (.dec, .sq); there is --max-steps", *IMAGE)
+    options = {name: value for name, value in options.items() if name not in IMAGE}
     network = open_network(options)
-    if (on_graph := asked_graph(target, inputs, graph, values, directed)) is not None:
-        opt.refuse("does not go with node programs; there is --let", "bits", "order", "machine", "trace")
+    if (on_graph := asked_graph(target, inputs, graph)) is not None:
         return report_graph(execute(on_graph, {}, network=network, **options), as_json)
     numbers = parse_values(inputs)
     if trace and as_json:
@@ -74,6 +64,8 @@ def command(
     algorithm = target.algorithm(networks=network, values=numbers)
     if trace and algorithm.computer is None:
         raise InputError("--trace goes with .sbn programs; for rule files there is: bitwright trace FILE")
+    from bitwright.verbs.check import first_warning
+
     if not is_quiet() and (warning := first_warning(target.name, algorithm)):
         note(warning)
     watch = None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bitwright.cli.options import refuse
 from bitwright.cli.progress import working
 from bitwright.cli.reporting import report
 from bitwright.cli.targets import Target
@@ -14,6 +15,8 @@ from bitwright.common.errors import InputError, columns
 if TYPE_CHECKING:
     from bitwright import NodeProgram, Run
     from bitwright.verbs.graphs import GraphAlgorithm
+
+_DIRECTED = "directed:"  # before a list of directed edges
 
 
 def node_program(target: Target, graph: str | None = None) -> NodeProgram | None:
@@ -26,43 +29,37 @@ def node_program(target: Target, graph: str | None = None) -> NodeProgram | None
     return as_node_program(target.name, target.lets, any_rules=graph is not None)
 
 
-def asked_graph(
-    target: Target, inputs: Sequence[str], graph: str | None, values: Path | None, directed: bool
-) -> GraphAlgorithm | None:
-    """The node program in a file on the graph that the options name; None for another program."""
+def asked_graph(target: Target, inputs: Sequence[str], graph: str | None) -> GraphAlgorithm | None:
+    """The node program in a file on the graph that --graph names; None for another program."""
     if (program := node_program(target, graph)) is None:
-        if graph is not None or values is not None or directed:
-            raise InputError("--graph, --values and --directed go with node programs, which have port bits or paths")
+        refuse("goes with node programs, which have port bits or paths", "graph")
         return None
     from bitwright.verbs.graphs import on_graph, open_graph
 
+    refuse("does not go with node programs; there is --let", "bits", "order", "machine", "trace")
     if graph is None:
         raise InputError(
             f"{program.name} is a node program; give it a graph: --graph FILE, or a shape such as --graph torus:20x30"
         )
+    tables = [one for one in inputs if one.lower().endswith(".csv") and "=" not in one]
+    if len(tables) > 1:
+        raise InputError(f"give one table of inputs, got {' and '.join(tables)}")
     with working("wiring the graph"):
-        return on_graph(program, open_graph(graph, directed), inputs, values)
+        named = open_graph(graph.removeprefix(_DIRECTED), graph.startswith(_DIRECTED))
+        return on_graph(program, named, [one for one in inputs if one not in tables], *map(Path, tables))
 
 
 def report_graph(done: Run, as_json: bool) -> int:
     """Prints a run on a graph, a line for each node, and returns the exit code."""
     whole = [f"{name} = {value}" for name, value in done.outputs.items()]
-    rows = table({str(node): own for node, own in done.nodes.items()})
-    return report(done, "\n".join([*whole, *rows]), "\n".join([*whole, *rows[1:]]), as_json)
-
-
-def table(found: dict[str, dict[str, Any]]) -> list[str]:
-    """Nodes and their outputs in columns; a missing value is a dash."""
-    names = list(next(iter(found.values()), {}))
-    if not names:
-        return []
-    rows = [["node", *names], *([node, *(_shown(own[name]) for name in names)] for node, own in found.items())]
-    return columns(rows)
+    names = list(next(iter(done.nodes.values()), {}))
+    rows = [[str(node), *(_shown(own[name]) for name in names)] for node, own in done.nodes.items()]
+    lines = columns([["node", *names], *rows]) if names else []
+    return report(done, "\n".join([*whole, *lines]), "\n".join([*whole, *lines[1:]]), as_json)
 
 
 def _shown(value: Any) -> str:
-    if value is None or value == []:
-        return "-"
+    """A value of a node; a missing one is a dash."""
     if isinstance(value, list):
-        return ",".join(":".join(map(str, one)) if isinstance(one, tuple) else str(one) for one in value)
-    return str(value)
+        return ",".join(":".join(map(str, one)) if isinstance(one, tuple) else str(one) for one in value) or "-"
+    return "-" if value is None else str(value)

@@ -102,7 +102,7 @@ class Terminal(ImageConsole):
 
 
 _REASONS = {
-    "limit": "stopped at --max-instructions",
+    "limit": "stopped at --max-steps",
     "time": "stopped at --seconds",
     "stopped": "stopped",
     "stuck": "nothing moves any more, and it has not halted; the engine has lost its way",
@@ -110,25 +110,17 @@ _REASONS = {
 
 
 def run_image(
-    target: str,
-    choice: MachineChoice | None,
-    *,
-    max_instructions: int | None,
-    max_steps: int | None,
-    as_json: bool,
-    **options: Any,
+    target: str, choice: MachineChoice | None, *, max_steps: int | None, as_json: bool, **options: Any
 ) -> int:
     """Loads, runs and reports; exit 0 for a halt, 1 for any other end, 130 after Ctrl-C, 143 after SIGTERM."""
-    if max_steps is not None:
-        raise InputError("an image is stopped by --max-instructions or --seconds; leave out --max-steps")
     if options["signed"] and not options["memory"] and not as_json:
         raise InputError("--signed goes with --memory or --json")
-    terminal = Terminal(as_json, max_instructions or 0)
+    terminal = Terminal(as_json, max_steps or 0)
     done = run(
         open_subleq(target, choice or MachineChoice()),
         terminal,
         network=open_network(options) or None,
-        instructions=max_instructions,
+        instructions=max_steps,
         progress=TerminalTeller(),
         **options,
     )

@@ -19,23 +19,8 @@ from bitwright.common.errors import InputError
 _DESCENTS = {"balanced": "balanced steps", "momentum": "momentum", "plain": "plain gradient descent"}
 
 
-@opt.verb("show")
-@opt.program("FILE|NAME|NETWORK")
-@click.option(
-    "--diagram",
-    type=opt.FILE,
-    help="Write a diagram to this .svg file: by cells where blocks are grouped; otherwise, and of machines, by blocks.",
-)
-@click.option("--text", is_flag=True, help="Print the whole program, with its cells, as canonical rule text instead.")
-@opt.tile
-@opt.json
-def command(
-    target: Target,
-    diagram: Path | None,
-    text: bool,
-    tile: Any,
-    as_json: bool,
-) -> None:
+@opt.verb("show", "FILE|NAME|NETWORK")
+def command(target: Target, output: Path | None, text: bool, tile: Any, as_json: bool) -> None:
     """Show what a program consists of, or what a .safetensors file of a network or a decoder is.
 
     The id of a program is the sha256 of its canonical text. --tile N shows the kinds of its cells, and the pattern that
@@ -47,9 +32,11 @@ def command(
         opt.allow_only(f"the file of a network, {target.name}", "as_json")
         _show_network(Path(target.name), as_json)
         return
+    if output is not None and text:
+        raise InputError("-o draws and --text prints; leave out one of them")
     if tile is None and (program := node_program(target)) is not None:
-        opt.allow_only("a node program", "text", "as_json", "tile", "diagram", "let")
-        if diagram is None:
+        opt.allow_only("a node program", "text", "as_json", "tile", "output", "let")
+        if output is None:
             if as_json and not text:
                 print_json(program.to_dict())
             else:
@@ -57,21 +44,19 @@ def command(
             return
         tile = 1  # that is what there is to draw of it
     algorithm = target.algorithm(cells=tile is not None)
-    if diagram is not None and text:
-        raise InputError("--diagram draws and --text prints; leave out one of them")
-    if diagram is not None:
+    if output is not None:
         with working("drawing"):
-            save_diagram(algorithm, diagram, tile)
-        note(f"wrote {diagram}")
-    elif tile is not None and not text:
+            save_diagram(algorithm, output, tile)
+        note(f"wrote {output}")
+    elif text:
+        print_lines((algorithm if tile is None else tiled(algorithm, tile)).text_lines())
+    elif tile is not None:
         found = cell_kinds(algorithm, tile)
         if as_json:
             print_json(found.to_dict())
             return
         click.echo(f"{found}\n\n# the pattern: one cell of each kind; ports are bits that nothing reads")
         print_lines(found.pattern.program.text_lines())
-    elif text:
-        print_lines((algorithm if tile is None else tiled(algorithm, tile)).text_lines())
     elif as_json:
         print_json(algorithm.to_dict())
     else:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bitwright.cli.changes import INSTEAD
 from bitwright.cli.progress import working
 from bitwright.common.errors import InputError
 from bitwright.verbs.numbers import parse_lets, parse_order
@@ -18,19 +19,25 @@ if TYPE_CHECKING:
     from bitwright import Algorithm, NodeProgram
 
 
+_SPELT = {
+    "diagram": "-o",
+    "executions": "--from",
+    "files": "--network",
+    "float": "--weight-bits float",
+    "inputs": "NAME=VALUE",
+    "instructions": "--max-steps",
+    "output": "-o",
+    "path": "-o",
+    "steps": "--max-steps",
+    "what": "--program",
+    "words": "--machine",
+}
+
+
 def spell_option(setting: str) -> str:
-    """The option of the command line for a setting of the service layer."""
-    other = {
-        "executions": "--from",
-        "files": "--network",
-        "inputs": "--input",
-        "output": "-o",
-        "path": "-o",
-        "steps": "--max-steps",
-        "what": "--program",
-        "words": "--machine",
-    }
-    return other.get(setting, f"--{setting.replace('_', '-')}")
+    """The option of the command line for a setting of the service layer; `setting=` where only Python has it."""
+    option = _SPELT.get(setting, f"--{setting.replace('_', '-')}")
+    return f"{setting}=" if option in INSTEAD else option
 
 
 _TARGET = "bitwright.target"  # where a command line keeps the program that it asks for

@@ -8,14 +8,13 @@ from typing import Any
 
 import click
 
-from bitwright.cli.options import allow_only
+from bitwright.cli.options import BESIDE, allow_only
 from bitwright.cli.progress import TerminalTeller, is_quiet, note
-from bitwright.cli.reporting import print_json
+from bitwright.cli.reporting import print_json, refuted
 from bitwright.common.errors import InputError, ProofError, counted
 
 SUFFIX = ".task"
 _HOW = ("seconds", "measure", "workers", "resume")
-BESIDE = Path(".")  # the certificate next to the network
 
 
 def is_task(name: str) -> bool:
@@ -40,11 +39,7 @@ def certify_task(
         try:
             decision = check_file(task, network, certificate, tell=TerminalTeller(), **given)
         except ProofError as error:
-            if as_json:
-                print_json(error.to_dict())
-            else:
-                click.echo("does not hold" if is_quiet() else f"DOES NOT HOLD: {error}")
-            return 1
+            return refuted(error, as_json)
         holds = f"{certificate} holds: "
     if as_json:
         print_json(decision.to_dict())
@@ -57,26 +52,17 @@ def find_certificate(check: Path, network: Path | None) -> Path:
     """The certificate of --check: the file that is named, or the one next to the network."""
     from bitwright.verbs.folder import certificate_beside
 
-    if check == BESIDE:
-        if network is None:
-            raise InputError("--check without a name looks next to a network; give --network, or the certificate file")
-        check = network
-    return certificate_beside(check)
+    if check == BESIDE and network is None:
+        raise InputError("--check without a name looks next to a network; give --network, or the certificate file")
+    return certificate_beside(network if check == BESIDE and network is not None else check)
 
 
-def train_task(
-    task: Path, output: Path | None, seed: int | None, seeds: int | None, until: str | None, as_json: bool
-) -> int:
-    """Trains a decoder on a task; exit 1 unless it is proved."""
+def train_task(task: Path, output: Path, seeds: range, as_json: bool) -> int:
+    """Trains a decoder on a task until one is proved, or all seeds and rounds are used; exit 1 unless it is proved."""
     from bitwright.verbs.decoders import train_file
 
-    allow_only("a task (.task)", "output", "seed", "seeds", "until", "as_json")
-    if output is None:
-        raise InputError("Missing option '--output' / '-o': the .safetensors file to write")
-    first = seed or 0
-    trained = train_file(
-        task, output, seeds=range(first, first + (seeds or 1)), until=until or "trained", tell=TerminalTeller()
-    )
+    allow_only("a task (.task)", "output", "seed", "as_json")
+    trained = train_file(task, output, seeds=seeds, tell=TerminalTeller())
     if as_json:
         print_json({"file": str(output), "seed": trained.seed, "rounds": trained.rounds, **trained.decision.to_dict()})
     else:

@@ -19,23 +19,14 @@ if TYPE_CHECKING:
     from bitwright import Algorithm
 
 
-@opt.verb("trace")
-@opt.program()
-@click.argument("inputs", nargs=-1, metavar="[NAME=VALUE]...")
-@click.option("--output", "-o", type=opt.FILE, help="Write a .html, .svg, .txt or .npz file.")
-@click.option("--only", help="Names to show, such as p,q; by default all, and memory for .sbn. A page has all.")
-@opt.graphs
-@opt.engines
-@opt.json
-@opt.quiet
+@opt.verb("trace", "FILE|NAME")
+@click.argument("inputs", nargs=-1, metavar="[NAME=VALUE|TABLE.csv]...")
 def command(
     target: Target,
     inputs: tuple[str, ...],
     output: Path | None,
     only: str | None,
     graph: str | None,
-    values: Path | None,
-    directed: bool,
     as_json: bool,
     **options: Any,
 ) -> int:
@@ -51,14 +42,11 @@ def command(
     """
     from bitwright.verbs.trace import check_trace, trace_states, trace_text, write_trace
 
-    numbers: dict[str, int] = {}
-    network = open_network(options)
-    algorithm: Algorithm | None = asked_graph(target, inputs, graph, values, directed)
+    numbers, network = dict[str, int](), open_network(options)
+    algorithm: Algorithm | None = asked_graph(target, inputs, graph)
     if algorithm is None:
         numbers = parse_values(inputs)
         algorithm = target.algorithm(networks=network, values=numbers)
-    else:
-        opt.refuse("does not go with node programs; there is --let", "bits", "order", "machine")
     names = only.split(",") if only else []
     check_trace(algorithm, output, names, as_json)
     done = execute(algorithm, numbers, network=network, record=True, **options)

@@ -16,117 +16,79 @@ from bitwright.cli.tasks import is_task, train_task
 from bitwright.common.errors import BitwrightWarning, InputError, counted
 
 if TYPE_CHECKING:
-    from bitwright import Algorithm
     from bitwright.verbs.executions import Sample
     from bitwright.verbs.network import Network
 
 
-@opt.verb("train")
-@opt.program()
+@opt.verb("train", "FILE|NAME")
 @click.argument("others", nargs=-1, metavar="[FILE|NAME]...")
-@click.option(
-    "--output",
-    "-o",
-    type=opt.FILE,
-    help="A .safetensors file; a folder for several networks.",
-)
-@opt.sizes
-@opt.tile
-@click.option(
-    "--seeds",
-    type=click.IntRange(1, 1000),
-    help="For cells and tasks: try up to this many seeds.  [default: 10; 1 for a task]",
-)
-@click.option("--integer/--float", default=None, help="Integer weights or not.  [default: integers]")
-@opt.weight_bits
-@opt.recipe
-@opt.padding
-@opt.source
-@opt.sample_seed
-@click.option(
-    "--networks",
-    "-n",
-    type=click.IntRange(1, 10**7),
-    help="Train this many: side by side as one integer network, as floats in a folder, or to average.  [default: 1]",
-)
-@click.option(
-    "--until", type=click.Choice(["trained", "proved"]), help="For a task (.task): train on until a seed is proved."
-)
-@opt.workers
-@opt.json
-@opt.quiet
-def command(
-    target: Target,
-    others: tuple[str, ...],
-    output: Path | None,
-    as_json: bool,
-    **how: Any,
-) -> int:
+def command(target: Target, others: tuple[str, ...], output: Path | None, as_json: bool, **how: Any) -> int:
     """Train one small integer network for the cells of programs, and try every local state.
 
     It runs every program with these kinds of cells, in any size; several programs may be named. With --tile all the
-    network is for the whole state of one program in one size.
+    network is for the whole state of one program in one size. With a task (.task) the network is a transformer, which
+    is trained until it is proved.
 
     \b
     bitwright train addition --bits 4 -o adder.safetensors
     bitwright train addition --bits 8 --tile 2 --from runs -o adder.safetensors  # never shown a template
     bitwright train addition --bits 4 --tile all -o whole.safetensors
-    bitwright train examples/transformers/adder.task --until proved --seeds 4 -o adder.safetensors
+    bitwright train examples/transformers/adder.task --seed 0..3 -o adder.safetensors
     """
-    until = how.pop("until")
-    if is_task(target.name):
-        return train_task(Path(target.name), output, how["seed"], how["seeds"], until, as_json)
-    opt.refuse("goes with tasks of transformers (.task)", "until")
-    tell = None if is_quiet() else TerminalTeller()
+    from bitwright.verbs.train import check_outputs, train, train_members
+
     if output is None:
         raise InputError("Missing option '--output' / '-o': the .safetensors file to write")
+    given: dict[str, Any] = {name: value for name, value in how.items() if value is not None}
+    seed, workers = given.pop("seed", None), given.pop("workers")
+    if is_task(target.name):
+        first = seed or 0
+        return train_task(
+            Path(target.name), output, first if isinstance(first, range) else range(first, first + 1), as_json
+        )
+    if isinstance(seed, range):
+        given |= {"seed": seed[0], "seeds": len(seed)}
+    elif seed is not None:
+        given["seed"] = seed
+    if given.get("device", "cpu") != "cpu":  # networks that go to a GPU are trained by PyTorch
+        given["trainer"] = "torch"
     keep_sizes(how["sizes"], target.lets)
     programs = [
         one.algorithm(cells=how["tile"] != "all")
         for one in (target, *(Target(other, lets=target.lets) for other in others))
     ]
-    return _keep(programs, output, as_json, progress=tell, **_given(how))
-
-
-def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """The options that are given; networks that go to a GPU are trained by PyTorch."""
-    given = {name: value for name, value in options.items() if value is not None}
-    return given | ({} if given.get("device") in (None, "cpu") else {"trainer": "torch"})
-
-
-def _keep(programs: list[Algorithm], output: Path, as_json: bool, **how: Any) -> int:
-    """Trains networks into a file or a folder; exit 1 if a local state is wrong."""
-    from bitwright.verbs.train import check_outputs, train, train_members
-
-    executions, integer, workers = _sample(how), how.pop("integer", True), how.pop("workers")
-    if how.get("networks", 1) > 1 and not integer:
-        opt.refuse("does not go with several networks in a folder", "source", "weight_bits", "seeds")
-        members = train_members(*programs, folder=output, workers=workers, **how)
-        if as_json:
-            print_json(members.to_dict())
-        else:
-            note(str(members))
-            click.echo(str(output))
-        return 0
+    executions, integer = _sample(given), given.get("weight_bits") != "float"
+    tell = None if is_quiet() else TerminalTeller()
+    if not integer:
+        del given["weight_bits"]
+    if given.get("networks", 1) > 1 and not integer:
+        opt.refuse("does not go with several networks in a folder", "source")
+        given.pop("seeds", None)
+        members = train_members(*programs, folder=output, workers=workers, progress=tell, **given)
+        return _wrote(output, members.to_dict(), [str(members)], as_json)
     check_outputs(output, workers=workers)
     with catch_warnings(action="ignore", category=BitwrightWarning):  # it is said below
-        network = train(*programs, executions=executions, integer=integer, **how)
+        network = train(*programs, executions=executions, integer=integer, progress=tell, **given)
     network.save(output)
-    if as_json:
-        print_json({"file": str(output), **network.to_dict()})
-    else:
-        for line in _lines(network, output):
-            note(line)
-        click.echo(str(output))
+    _wrote(output, {"file": str(output), **network.to_dict()}, _lines(network, output), as_json)
     if network.training is not None and network.training.problem is not None:
         click.echo(f"bitwright: {network.training.problem}", err=True)
         return 1
     return 0
 
 
-def _sample(how: dict[str, Any]) -> Sample | None:
-    """Removes the options about executions, and returns them as a `Sample`; None without --from."""
-    source, seed = how.pop("source", None), how.pop("sample_seed", None)
+def _wrote(output: Path, document: dict[str, Any], lines: list[str], as_json: bool) -> int:
+    if as_json:
+        print_json(document)
+    else:
+        note("\n".join(lines))
+        click.echo(str(output))
+    return 0
+
+
+def _sample(given: dict[str, Any]) -> Sample | None:
+    """Takes the options about executions out of the given ones; None without --from."""
+    source, seed = given.pop("source", None), given.pop("sample_seed", None)
     if source is None:
         opt.refuse("goes with --from", "sample_seed")
         return None

@@ -20,29 +20,8 @@ if TYPE_CHECKING:
 _ARRAYS = "arrays:"  # before an oracle of arrays
 
 
-@opt.verb("validate")
-@opt.program()
-@opt.engine("limit")
-@opt.networks
-@click.option(
-    "--oracle",
-    metavar="[arrays:]MODULE:FUNCTION",
-    help="A Python function that gives the right outputs; with arrays: one of NumPy arrays of inputs, which is much "
-    "faster.",
-)
-@click.option("--random", type=int, metavar="N", help="Run N random inputs instead of all.")
-@opt.sample_seed
-@opt.workers
-@opt.resume
-@opt.json
-@opt.quiet
-def command(
-    target: Target,
-    oracle: str | None,
-    max_steps: int | None,
-    as_json: bool,
-    **asked: Any,
-) -> int:
+@opt.verb("validate", "FILE|NAME")
+def command(target: Target, oracle: str | None, max_steps: int | None, as_json: bool, **asked: Any) -> int:
     """Run every input of a program through an engine, step by step, and compare every output with an oracle.
 
     EXACT: every run ended with the oracle's outputs, and every step was what the rules give. NOT EXACT: something was

@@ -49,10 +49,8 @@ class DeviceMatching:
     def written(self, matched: Any) -> Any:  # (batch, rows) -> (batch, columns) bool
         """What comes next: the bits that some matching template writes (Eq. 6). The dtype is one that counts them."""
         if self._writes is None:
-            torch, program = torch_module(), self._program
-            writes = np.zeros((self.rows, self.columns))
-            writes[np.repeat(np.arange(program.templates), np.diff(program.write_start)), program.write_bits] = 1
-            self._writes = torch.tensor(writes, dtype=self.dtype, device=self.device)
+            writes = padded(self._program.write_matrix, self.rows, self.columns)
+            self._writes = torch_module().tensor(writes, dtype=self.dtype, device=self.device)
         return matched.to(self.dtype) @ self._writes > 0
 
 

@@ -301,16 +301,14 @@ class ModelDecider(Decider):
 
     def _check_same(self, kind: int) -> None:
         """Raises InputError where configurations that have no template get different answers."""
-        pattern, spread = self._fitted.columns.pattern, self._fitted.columns
+        pattern = self._fitted.columns.pattern
         known = self.pattern.kinds[kind]
         if self._reads == "templates" or all(1 << bits <= len(own) + 1 for bits, own in known.blocks):
             return
-        local = LocalStates(pattern.kinds[kind])
+        local = pattern.local[kind]
         if local.count > _MOST:
             raise InputError(f"a cell has {local.count:,} states bit by bit, more than the {_MOST:,} that are compared")
-        matched = np.zeros((local.count, spread.program.templates), dtype=bool)
-        matched[:, slice(*pattern.first_template[kind : kind + 2])] = local.matched(np.arange(local.count))
-        answers = self._answers(matched)[0][:, pattern.port_bits(kind)]
+        answers = self._answers(pattern.matched(kind, np.arange(local.count)))[0][:, pattern.port_bits(kind)]
         number = _number_of_choices(known, local)
         _, first, which = np.unique(number, return_index=True, return_inverse=True)
         if not np.array_equal(answers, answers[first][which]):

@@ -108,7 +108,7 @@ def _of_cells(program: Program, network: IntegerNetwork, pattern: Pattern) -> It
     wiring = Wiring(program, pattern)
     columns, found = columns_of(network, pattern.program), wiring.found
     for own, wired in enumerate(wiring.kinds):
-        ports, examples = pattern.port_bits(wired.kind), slice(*pattern.first_template[wired.kind : wired.kind + 2])
+        ports, examples = pattern.port_bits(wired.kind), pattern.templates_of(wired.kind)
         looks_at = np.array(
             [[bit for block in blocks for bit in wiring.cells.bits_in(int(block), program)] for blocks in wired.blocks]
         )

@@ -1,9 +1,9 @@
-"""Files of graphs: edge lists, adjacency lists, GraphML and node-link JSON, by the suffix of the name."""
+"""Files of graphs: edge lists, GraphML and node-link JSON, by the suffix of the name."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike, fspath
 from os.path import exists  # unlike Path.exists it takes names of any length
 from pathlib import Path
@@ -18,9 +18,7 @@ from bitwright.common.files import documents
 from bitwright.common.files.storage import as_path
 from bitwright.graphs.lines import rows, separator_of
 from bitwright.graphs.named import NamedGraph, from_matrix, from_networkx, is_matrix, is_shape, shaped_graph
-from bitwright.graphs.values import whole_number
 from bitwright.rules.graph.topology import Topology
-from bitwright.rules.layout import IntArray
 from bitwright.rules.text.files import read_text
 
 __all__ = ["SUFFIXES", "NamedGraph", "from_networkx", "open_graph", "read_graph"]
@@ -56,7 +54,7 @@ def open_graph(what: Any, directed: bool = False) -> NamedGraph:
 
 
 def read_graph(path: str | Path, directed: bool = False) -> NamedGraph:
-    """The graph in a file. `directed` is for lists of edges and neighbours; the other files say it themselves.
+    """The graph in a file. `directed` is for lists of edges; the other files say it themselves.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -73,157 +71,56 @@ def read_graph(path: str | Path, directed: bool = False) -> NamedGraph:
     return read(read_text(path, path.suffix.lower(), "a graph"), path, directed)
 
 
-class _Pairs:
-    """Edges as they are read: names are numbered in the order of their first use, and lines are remembered."""
-
-    def __init__(self, path: Path, directed: bool) -> None:
-        self.path, self.directed = path, directed
-        self.numbers: dict[str, int] = {}
-        self.ends: list[int] = []  # two an edge
-        self.lines: list[int] = []  # one an edge
-
-    def node(self, name: str) -> int:
-        return self.numbers.setdefault(name, len(self.numbers))
-
-    def array(self) -> IntArray:  # (edges, 2)
-        return np.array(self.ends, dtype=np.int64).reshape(-1, 2)
-
-    def repeated(self, either_way: bool) -> tuple[int, int] | None:
-        """The first edge that occurs twice, as the numbers of its two occurrences."""
-        pairs = self.array()
-        if either_way:
-            pairs.sort(axis=1)
-        code = pairs[:, 0] * len(self.numbers) + pairs[:, 1]
-        order = np.argsort(code, kind="stable")
-        again = np.flatnonzero(np.diff(code[order]) == 0)
-        if not len(again):
-            return None
-        at = again[np.argmin(order[again + 1])]
-        return int(order[at]), int(order[at + 1])
-
-    def shown(self, edge: int) -> str:
-        names = list(self.numbers)
-        return " and ".join(f"'{shorten(names[end])}'" for end in self.ends[2 * edge : 2 * edge + 2])
-
-    def graph(self, edges: IntArray, edge_values: Mapping[str, Mapping[int, Any]]) -> NamedGraph:
-        if not self.numbers:
-            raise InputError(f"{self.path} has neither edges nor nodes; write an edge as: a b")
-        return NamedGraph(
-            Topology.from_edges(len(self.numbers), edges, self.directed), tuple(self.numbers), {}, edge_values
-        )
-
-
 def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
     """Lines `u v`, `u v 3` or `u,v,3`; a name alone is a node; `source,target,...` names the columns."""
-    pairs = _Pairs(path, directed)
-    node, ends, lines = pairs.node, pairs.ends, pairs.lines
-    separator = separator_of(text, path.suffix.lower())
-    _refuse_header(text, separator, path)
+    numbers: dict[str, int] = {}  # names are numbered in the order of their first use
+    ends: list[tuple[int, int]] = []
+    lines: list[int] = []  # of each edge
     names: list[str] | None = None  # of the columns behind the nodes, where a header gives them
     values: dict[str, dict[int, str]] = {}
+    separator = separator_of(text, path.suffix.lower())
     first = True
     for line, columns in rows(text, separator, path):
+        place, shown = f"{path}:{line}", f"'{shorten(' '.join(columns[:40]))}'"
         if first and separator and [column.lower() for column in columns[:2]] in _HEADERS:
-            names = _column_names(columns, f"{path}:{line}")
+            names = columns[2:]
+            if len(set(columns)) < len(columns) or not all(columns):
+                raise InputError(f"{place}: each column needs a name of its own; the header is {shown}")
         elif len(columns) == 1 or not any(columns[1:]):
-            _refuse_separator(columns[0], separator, f"{path}:{line}")
-            node(_named(columns[0], columns, f"{path}:{line}"))
+            if mark := next((mark for mark in ";,\t" if mark in columns[0] and mark != separator), None):
+                between = {None: "white space", ",": "commas", "\t": "tabs"}[separator]
+                raise InputError(f"{place}: columns stand between {between} here, not between {mark!r}: {shown}")
+            if not columns[0]:
+                raise InputError(f"{place}: a node has no name; the line is {shown}")
+            numbers.setdefault(columns[0], len(numbers))
         else:
-            if names is None and (len(columns) > 3 or _is_dictionary(columns[2:])):
-                raise _broken(columns, f"{path}:{line}", separator)
+            if names is None and (len(columns) > 3 or "".join(columns[2:]).startswith("{'")):
+                more = "name more in a first line source,target,... of a .csv (networkx: data=['weight'])"
+                raise InputError(f"{place}: an edge is two nodes and at most one value, found {shown}; {more}")
             if names is not None and len(columns) != len(names) + 2:
-                raise InputError(
-                    f"{path}:{line}: the header names {len(names) + 2} columns, this line has {len(columns)}"
-                )
+                raise InputError(f"{place}: the header names {len(names) + 2} columns, this line has {len(columns)}")
             if not columns[0] or not columns[1]:
-                _named("", columns, f"{path}:{line}")
+                raise InputError(f"{place}: a node has no name; the line is {shown}")
             for name, value in zip(names or ("weight",), columns[2:], strict=False):
                 if value and value != "{}":
                     values.setdefault(name, {})[len(lines)] = value
-            ends.append(node(columns[0]))
-            ends.append(node(columns[1]))
+            one = numbers.setdefault(columns[0], len(numbers))
+            ends.append((one, numbers.setdefault(columns[1], len(numbers))))
             lines.append(line)
         first = False
-    if twice := pairs.repeated(either_way=not directed):
-        old, new = twice
-        pointing = "" if directed else ", or say that it is directed if edges point"
-        raise InputError(
-            f"{path}:{lines[new]}: the edge of {pairs.shown(new)} is there already, in line {lines[old]}; "
-            f"an edge list has each edge once: take one of them out{pointing}"
-        )
-    return pairs.graph(pairs.array(), values)
-
-
-def _refuse_header(text: str, separator: str | None, path: Path) -> None:
-    """Raises InputError for a first line that has words where the next has a number, and no names that we know."""
-    two = [(line, columns) for (line, columns), _ in zip(rows(text, separator, path), range(2), strict=False)]
-    if not separator or len(two) < 2 or len(two[0][1]) < 3 or len(two[1][1]) < 3:
-        return
-    (line, head), (_, values) = two
-    known = [column.lower() for column in head[:2]] in _HEADERS
-    if not known and whole_number(head[2]) is None and whole_number(values[2]) is not None:
-        raise InputError(
-            f"{path}:{line}: this looks like a header, with the columns {_shown(head)}; call two of them source,target"
-        )
-
-
-def _is_dictionary(values: Sequence[str]) -> bool:
-    """Whether these are attributes as networkx writes them; an edge without any has {}."""
-    return bool(values) and values[0].startswith("{") and values[0] != "{}"
-
-
-def _refuse_separator(name: str, separator: str | None, place: str) -> None:
-    """Raises InputError for a line that has one name, in which stands what separates columns elsewhere."""
-    if found := next((mark for mark in ";,\t" if mark in name and mark != separator), None):
-        between = {None: "white space", ",": "commas", "\t": "tabs"}[separator]
-        raise InputError(f"{place}: columns stand between {between} here, not between {found!r}: '{shorten(name)}'")
-
-
-def _adjacency_list(text: str, path: Path, directed: bool) -> NamedGraph:
-    """Lines `u v w ...`, a node and its neighbours; an edge may stand at one of its ends or at both."""
-    pairs = _Pairs(path, directed)
-    for line, names in rows(text, separator_of(text, path.suffix.lower()), path):
-        if not all(names):
-            _named("", names, f"{path}:{line}")
-        one = pairs.node(names[0])
-        for other in names[1:]:
-            pairs.ends += (one, pairs.node(other))
-            pairs.lines.append(line)
-    if twice := pairs.repeated(either_way=False):
-        old, new = twice
-        where = "there" if pairs.lines[old] == pairs.lines[new] else f"in line {pairs.lines[old]}"
-        raise InputError(f"{path}:{pairs.lines[new]}: the edge of {pairs.shown(new)} is listed already {where}")
-    edges = pairs.array()
-    if not directed and len(edges):
-        _, place = np.unique(np.sort(edges, axis=1), axis=0, return_index=True)
-        edges = edges[np.sort(place)]
-    return pairs.graph(edges, {})
-
-
-def _column_names(columns: Sequence[str], place: str) -> list[str]:
-    if len(set(columns)) < len(columns) or not all(columns):
-        raise InputError(f"{place}: each column needs a name of its own; the header is {_shown(columns)}")
-    return list(columns[2:])
-
-
-def _named(name: str, columns: Sequence[str], place: str) -> str:
-    if not name:
-        raise InputError(f"{place}: a node has no name; the line is {_shown(columns)}")
-    return name
-
-
-def _broken(columns: Sequence[str], place: str, separator: str | None) -> InputError:
-    if columns[2].startswith("{"):
-        hint = "write attributes as columns; networkx does with data=['weight']"
-    else:
-        hint = (
-            "name further columns in a first line source,target,..." if separator else "name further columns in a .csv"
-        )
-    return InputError(f"{place}: an edge is two nodes and at most one value, found {_shown(columns)}; {hint}")
-
-
-def _shown(columns: Sequence[str]) -> str:
-    return f"'{shorten(' '.join(columns[:40]))}'"
+    if not numbers:
+        raise InputError(f"{path} has neither edges nor nodes; write an edge as: a b")
+    known: dict[tuple[int, int], int] = {}
+    for pair, line in zip(ends, lines, strict=True):
+        if (old := known.setdefault(pair if directed else (min(pair), max(pair)), line)) != line:
+            ends_of = " and ".join(f"'{shorten(list(numbers)[end])}'" for end in pair)
+            pointing = "" if directed else ", or say that it is directed if edges point"
+            raise InputError(
+                f"{path}:{line}: the edge of {ends_of} is there already, in line {old}; an edge list has each "
+                f"edge once: take one of them out{pointing}"
+            )
+    topology = Topology.from_edges(len(numbers), np.array(ends, dtype=np.int64).reshape(-1, 2), directed)
+    return NamedGraph(topology, tuple(numbers), {}, values)
 
 
 def _graphml(text: str, path: Path, directed: bool) -> NamedGraph:
@@ -327,7 +224,6 @@ def _says_itself(directed: bool, path: Path) -> None:
 
 _READERS: dict[str, Callable[[str, Path, bool], NamedGraph]] = {
     **dict.fromkeys((".txt", ".edges", ".edgelist", ".csv", ".tsv"), _edge_list),
-    **dict.fromkeys((".adj", ".adjlist"), _adjacency_list),
     ".graphml": _graphml,
     ".json": _node_link,
 }

@@ -186,23 +186,16 @@ def from_matrix(matrix: Any) -> NamedGraph:
         raise InputError(f"an adjacency matrix has as many rows as columns, at least one, got {given}")
     if matrix.dtype.kind not in "biuf":
         raise InputError(f"an adjacency matrix has numbers, got {matrix.dtype}")
-    from scipy.sparse import csr_array
+    import networkx
+    from scipy.sparse import coo_array
 
-    entries = csr_array(matrix, copy=True)
+    entries = coo_array(matrix)
     entries.sum_duplicates()
     entries.eliminate_zeros()
     if not np.isfinite(entries.data).all():
         raise InputError("an adjacency matrix has finite numbers, this one has infinity or nan; write 0 for no edge")
-    directed = bool((entries != entries.T).nnz)
-    row, column = np.repeat(np.arange(shape[0]), np.diff(entries.indptr)), entries.indices.astype(np.int64)
-    kept = np.ones(len(row), dtype=bool) if directed else row <= column
-    weights = [int(one) if float(one).is_integer() else one for one in entries.data[kept].tolist()]
-    return NamedGraph(
-        Topology.from_edges(shape[0], np.stack((row[kept], column[kept]), axis=1), directed),
-        tuple(map(str, range(shape[0]))),
-        {},
-        {"weight": dict(enumerate(weights))},
-    )
+    kind = networkx.DiGraph if (entries != entries.T).nnz else networkx.Graph
+    return replace(from_networkx(networkx.from_scipy_sparse_array(entries, create_using=kind)), source=None)
 
 
 def with_results(graph: Any, done: Any) -> Any:

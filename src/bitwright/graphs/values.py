@@ -99,14 +99,6 @@ class _Input:
             values = self._numbers(self._by_item(given), self.count, self.label)
             if not self.of_nodes:
                 values = values[topology.port_edge]
-        if self.word.unique and self.of_nodes:
-            order = np.argsort(values, kind="stable")
-            if len(same := np.flatnonzero(np.diff(values[order]) == 0)):
-                one, other = order[same[0]], order[same[0] + 1]
-                raise InputError(
-                    f"{self.label(one)} and {self.label(other)} both have {name} {values[one]}; "
-                    f"each node needs its own, and {name}=order numbers them"
-                )
         return values
 
     def _one_each(self, given: Any) -> list[Any] | None:

@@ -6,7 +6,6 @@ from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from bitwright.rules import Layout, Program
 from bitwright.rules.layout import IntArray
 from bitwright.runs.successors import successors
 
-Undetermined = Literal["off", "on", "refuse"]
 _MOST_STATES = 10**12  # an estimate above this says nothing
 
 
@@ -80,25 +78,16 @@ class Recovered:
         """Whether nothing is left open."""
         return self.seen == self.configurations and not self.undetermined
 
-    def templates(self, with_open: bool = False) -> list[tuple[int, int, list[int]]]:
-        """Block, configuration and written bits of everything that writes; with the writes left open, or without."""
-        writes = self.elimination.open if with_open else self.elimination.confirmed
-        return [
+    def program(self) -> Program:
+        """The program of the confirmed writes; those left open are left out."""
+        templates = [
             (number, int(config), np.flatnonzero(row).tolist())
-            for number, (block, rows) in enumerate(zip(self.elimination.blocks, writes, strict=True))
+            for number, (block, rows) in enumerate(
+                zip(self.elimination.blocks, self.elimination.confirmed, strict=True)
+            )
             for config, row in zip(block.configs, rows, strict=True)
             if row.any()
         ]
-
-    def program(self, undetermined: Undetermined = "off") -> Program:
-        """The program of the confirmed writes; those left open are off, or on, or a reason to refuse."""
-        if undetermined == "refuse" and not self.determined:
-            unseen = self.configurations - self.seen
-            raise InputError(
-                f"{self.undetermined:,} writes are not determined and {unseen:,} configurations not seen; "
-                "give more states, or take what is undetermined as off or on"
-            )
-        templates = self.templates(undetermined == "on")
         if not templates:
             raise InputError("these states confirm no write at all, so there is no program to write; give more states")
         return Program.from_tables(self.layout, self.blocks, templates)

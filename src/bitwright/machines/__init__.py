@@ -2,7 +2,6 @@
 
 from bitwright.machines.assembly.sbn_assembler import assemble, load_sbn
 from bitwright.machines.sbn.code import Code, Instruction, Sizes, interpret, run_interpreter
-from bitwright.machines.sbn.compiler import compile_function
 from bitwright.machines.sbn.machine_a import machine_a, steps_of_instruction
 from bitwright.machines.sbn.machine_b import machine_b, steps_per_instruction
 from bitwright.machines.sbn.sbn_machine import Machine
@@ -13,7 +12,6 @@ __all__ = [
     "Machine",
     "Sizes",
     "assemble",
-    "compile_function",
     "interpret",
     "load_sbn",
     "machine_a",

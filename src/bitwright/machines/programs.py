@@ -1,4 +1,4 @@
-"""Programs for machines: SBN (.sbn), Python for SBN (.py), SUBLEQ (.sq) and its images (.dec), or machine V alone.
+"""Programs for machines: SBN (.sbn), SUBLEQ (.sq) and its images (.dec), or machine V alone.
 
 This module is what the service layer loads when such a file, or `machine-v`, is named.
 """
@@ -8,20 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bitwright.common.errors import InputError, counted, problems_of
-from bitwright.machines.assembly.sbn_assembler import assemble, load_sbn
+from bitwright.common.errors import InputError, counted
+from bitwright.machines.assembly.sbn_assembler import load_sbn
 from bitwright.machines.assembly.subleq_assembler import load_sq
 from bitwright.machines.sbn.code import Code
-from bitwright.machines.sbn.compiler import compile_function
 from bitwright.machines.sbn.machine_a import machine_a
 from bitwright.machines.sbn.machine_b import machine_b
 from bitwright.machines.subleq.interpreter import Shape, find_dialect, load_image
 from bitwright.machines.subleq.machine import MachineV, machine_v
 from bitwright.rules import Algorithm
-from bitwright.rules.text.files import read_text
 from bitwright.theory import smallest_examples
-
-_SBN = (".sbn", ".py")
 
 
 @dataclass(frozen=True)
@@ -40,27 +36,19 @@ class SubleqProgram:
 
 def open_program(target: str, letter: str | None = None, **shape: int | str | None) -> Algorithm:
     """The program as an algorithm, on the machine that is asked for or that its file describes."""
-    if Path(target).suffix.lower() in _SBN:
-        return on_sbn_machine(_code(target), letter)
+    if target.lower().endswith(".sbn"):
+        return on_sbn_machine(load_sbn(target), letter)
     return open_subleq(target, letter, **shape).algorithm  # type: ignore[arg-type]
 
 
 def check_program(path: Path) -> tuple[str, list[str]]:
     """The size of a program without problems, and warnings about it."""
-    if path.suffix.lower() in _SBN:
-        return str(_code(str(path)).sizes), []
+    if path.suffix.lower() == ".sbn":
+        return str(load_sbn(path).sizes), []
     if path.suffix.lower() == ".sq":
         assembly = load_sq(path)
         return counted(len(assembly.image), "word"), assembly.doubts()
     return f"an image of {counted(len(load_image(path)), 'word')}", []
-
-
-def _code(target: str) -> Code:
-    path = Path(target)
-    if path.suffix.lower() != ".py":
-        return load_sbn(target)
-    with problems_of(target):
-        return assemble(compile_function(read_text(path, ".py"), name=path.stem), path.stem)
 
 
 def on_sbn_machine(code: Code, letter: str | None = None) -> Algorithm:

@@ -29,7 +29,7 @@ from bitwright.networks.integer import (
 from bitwright.networks.network import FloatNetwork
 from bitwright.rules import Program
 from bitwright.rules.layout import IntArray
-from bitwright.rules.local import LocalStates, draw_numbers
+from bitwright.rules.local import draw_numbers
 from bitwright.rules.pattern import Pattern, every_cell
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Thresholds, scale_weights
@@ -122,15 +122,11 @@ def local_sample(pattern: Pattern, most: int = _SAMPLE) -> Sample:
     rng = np.random.default_rng(0)
     share = max(16, most // len(pattern.kinds))
     matched, own = [], []
-    for number, kind in enumerate(pattern.kinds):
-        local = LocalStates(kind)
+    for kind, local in enumerate(pattern.local):
         numbers = np.arange(local.count) if local.count <= share else draw_numbers(rng, local.count, share)
-        rows = np.zeros((len(numbers), pattern.program.templates), dtype=bool)
-        rows[:, pattern.first_template[number] : pattern.first_template[number + 1]] = local.matched(numbers)
-        ports = np.zeros((len(numbers), pattern.program.bits), dtype=bool)
-        ports[:, pattern.port_bits(number)] = True
-        matched.append(rows)
-        own.append(ports)
+        matched.append(pattern.matched(kind, numbers))
+        own.append(np.zeros((len(numbers), pattern.program.bits), dtype=bool))
+        own[-1][:, pattern.port_bits(kind)] = True
     return np.concatenate(matched), np.concatenate(own)
 
 
@@ -148,10 +144,7 @@ class _Sample:
         self._networks, self._program, self._looked_at = networks, program, looked_at
         self._n = np.count_nonzero(matched, axis=1)
         self._matched = matched.astype(np.float64)
-        written = np.zeros((program.templates, program.bits))
-        template = np.repeat(np.arange(program.templates), np.diff(program.write_start))
-        written[template, program.write_bits] = 1
-        self._truth = self._matched @ written > 0  # (states, k)
+        self._truth = self._matched @ program.write_matrix > 0  # (states, k)
         self._outputs = self._average(*on_grid)
 
     def __len__(self) -> int:

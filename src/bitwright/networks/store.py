@@ -42,7 +42,7 @@ FORMAT, INTEGER_FORMAT = "bitwright network 2", "bitwright integer network 1"
 AnyNetwork = FloatNetwork | IntegerNetwork
 MAX_BYTES = 64 << 30
 _WHAT = "a network file"
-_PROGRAMS = (".bw", ".sbn", ".py", ".sq", ".dec")
+_PROGRAMS = (".bw", ".sbn", ".sq", ".dec")
 _OF_TORCH = (".pt", ".pth", ".ckpt")
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +22,9 @@ from bitwright.networks.descent import (
     Plan,
     Progress,
     Start,
+    check_device,
     initial_weights,
+    torch_module,
 )
 from bitwright.networks.network import FloatNetwork, LearntFrom, Origin
 from bitwright.rules import Program
@@ -68,63 +72,54 @@ class ExecutionSet:
 
 
 def descend(
-    first: Float,  # w1 (width, K)
-    last: Float,  # w2 (k, width)
-    labels: Float,  # Y' (k, examples)
+    first: Any,  # w1 (width, K)
+    last: Any,  # w2 (k, width)
+    labels: Any,  # Y' (k, examples)
     plan: Plan,
-    inputs: Float | None = None,  # X (examples, K); None for unit vectors
+    inputs: Any = None,  # X (examples, K); None for unit vectors
     progress: Progress | None = None,
     kernel: tuple[float, float] | None = None,  # the ends of its spectrum where inputs are not orthonormal
-) -> tuple[Float, Float, History]:
-    """Runs full-batch gradient descent from these weights; returns the trained ones and the history."""
+) -> History:
+    """Runs full-batch gradient descent on these weights, in place: NumPy arrays, or PyTorch tensors on one device."""
     schedule = plan.schedule(NetworkShape(first.shape[1], first.shape[0], last.shape[0]), kernel)
-    dtype = first.dtype.type
-    rate_last, rate_first = dtype(schedule.rate), dtype(schedule.rate * schedule.first_layer)
-    momentum = dtype(schedule.momentum)
-    first, last = first.copy(), last.copy()
-    speed_first, speed_last = np.zeros_like(first), np.zeros_like(last)
+    rates, speeds = (schedule.rate * schedule.first_layer, schedule.rate), [0.0, 0.0]
     history = History()
     for step in range(schedule.most_steps + 1):
         before, hidden, error = forward(first, last, labels, inputs)
-        loss = 0.5 * float(np.vdot(error, error))
-        if history.note(loss, float(np.abs(error).max()), plan.tolerance):
-            return first, last, history
+        flat = error.reshape(-1)
+        loss, largest = 0.5 * float(flat @ flat), float(abs(error).max())
+        if history.note(loss, largest, plan.tolerance):
+            return history
         if progress:
-            progress(step, float(np.abs(error).max()))
+            progress(step, largest)
         if step == schedule.most_steps:
             break
         if schedule.common:
-            error -= dtype(schedule.common) * error.mean(axis=1, keepdims=True)
-        back_first, back_last = backward(last, before, hidden, error, inputs)
-        if schedule.momentum:
-            speed_first *= momentum
-            speed_last *= momentum
-            speed_first += back_first
-            speed_last += back_last
-            if schedule.nesterov:
-                back_first += momentum * speed_first
-                back_last += momentum * speed_last
-            else:
-                back_first, back_last = speed_first, speed_last
-        first -= rate_first * back_first
-        last -= rate_last * back_last
+            error -= schedule.common * error.mean(axis=1, keepdims=True)
+        backs = backward(last, before, hidden, error, inputs)
+        for number, (layer, rate, back) in enumerate(zip((first, last), rates, backs, strict=True)):
+            if schedule.momentum:
+                speeds[number] *= schedule.momentum
+                speeds[number] += back
+                back = back + schedule.momentum * speeds[number] if schedule.nesterov else speeds[number]
+            layer -= rate * back
     raise history.give_up(plan.tolerance)
 
 
-def forward(first: Float, last: Float, labels: Float, inputs: Float | None) -> tuple[Float, Float, Float]:
+def forward(first: Any, last: Any, labels: Any, inputs: Any) -> tuple[Any, Any, Any]:
     """w1 x for every example, its relu, and the error E = s w2 relu(w1 x) - Y with s = 1/sqrt(K width).
 
     With unit vectors for inputs w1 x is w1 itself, and no product with X is needed.
     """
     before = first if inputs is None else first @ inputs.T
-    hidden = np.maximum(before, 0)
+    hidden = before.clip(min=0)
     error = last @ hidden
     error *= _scale(last, hidden, inputs)
     error -= labels
     return before, hidden, error
 
 
-def backward(last: Float, before: Float, hidden: Float, error: Float, inputs: Float | None) -> tuple[Float, Float]:
+def backward(last: Any, before: Any, hidden: Any, error: Any, inputs: Any) -> tuple[Any, Any]:
     """The gradients of 1/2 sum E^2: for w1 s (w2' E)[w1 x > 0] x', for w2 s E relu(w1 x)'."""
     scaled = error * _scale(last, hidden, inputs)
     back = last.T @ scaled
@@ -132,9 +127,8 @@ def backward(last: Float, before: Float, hidden: Float, error: Float, inputs: Fl
     return back if inputs is None else back @ inputs, scaled @ hidden.T
 
 
-def _scale(last: Float, hidden: Float, inputs: Float | None) -> np.floating:
-    K = hidden.shape[1] if inputs is None else inputs.shape[1]
-    return hidden.dtype.type(1 / np.sqrt(last.shape[1] * K))
+def _scale(last: Any, hidden: Any, inputs: Any) -> float:
+    return 1 / sqrt(last.shape[1] * (hidden if inputs is None else inputs).shape[1])
 
 
 TRAINERS = ("numpy", "torch")
@@ -173,8 +167,6 @@ class Recipe:
     def kernel(self) -> str:
         """The name of the kernel that does it on this machine."""
         if self.trainer == "torch":
-            from bitwright.networks.descent import check_device
-
             check_device(self.device)
         return kernel_name(self.library)
 
@@ -258,7 +250,13 @@ def _descend(
         inputs, kernel = executions.set.inputs().astype(dtype), executions.spectrum(recipe.plan, shape)
     if recipe.trainer == "numpy":
         with one_thread():
-            return descend(first, last, labels, recipe.plan, inputs, progress, kernel)
-    from bitwright.networks.descent import descend_one
-
-    return descend_one(first, last, labels, recipe.plan, recipe.device, inputs, kernel)
+            return first, last, descend(first, last, labels, recipe.plan, inputs, progress, kernel)
+    torch, device = torch_module(), check_device(recipe.device)
+    if device.type == "cpu":
+        torch.set_num_threads(1)
+    try:
+        there = [None if one is None else torch.from_numpy(one).to(device) for one in (first, last, labels, inputs)]
+        history = descend(*there[:3], recipe.plan, there[3], progress, kernel)
+    except torch.OutOfMemoryError:
+        raise MemoryError from None
+    return there[0].cpu().numpy(), there[1].cpu().numpy(), history

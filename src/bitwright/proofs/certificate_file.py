@@ -1,63 +1,138 @@
-"""Certificates of the limit as JSON files, which can be checked again from the file and the program alone."""
+"""Certificates as JSON files, which can be checked again from the file, the program and the network alone."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from bitwright.common.bits import shorten
-from bitwright.common.errors import ProofError
-from bitwright.common.files.documents import Check, check_fields, each, flag, like, one_of, optional, text, whole
-from bitwright.proofs.certificate import FORMAT, VERDICTS, LimitVerdict, Progress, certify, certify_cells
+from bitwright.common.errors import InputError, ProofError
+from bitwright.common.files.documents import (
+    Check,
+    check_fields,
+    each,
+    flag,
+    like,
+    number,
+    one_of,
+    optional,
+    parse,
+    read_file,
+    record,
+    table,
+    text,
+    whole,
+)
+from bitwright.common.workers import Workers
+from bitwright.engines.external import FittedModel
+from bitwright.networks import AnyNetwork
+from bitwright.proofs.certificate import FORMAT as LIMIT_FORMAT
+from bitwright.proofs.certificate import VERDICTS, LimitVerdict, certify, certify_cells
+from bitwright.proofs.exhaustion.certificate import FORMAT, BitInState, NetworkVerdict, certify_network
+from bitwright.proofs.exhaustion.domains import DOMAINS, check_domain
 from bitwright.proofs.ranges import matches_range
-from bitwright.rules import Algorithm, Program
+from bitwright.rules import Algorithm
 from bitwright.rules.algorithm import MAX_EXAMPLES
 from bitwright.rules.pattern import pattern_of_program
+from bitwright.runs.progress import Progress
 from bitwright.theory.decisions import SOURCES
 
-# Who made it, and at which sizes a program has these kinds of cells. All else must come out the same again.
-_INFORMATION = {"version", "arithmetic", "sizes"}
+_MAX_BYTES = 1 << 26
+_MACHINES_OWN = {"by_n", "distance", "closest", "margin", "arithmetic", "model"}  # of a network that was made elsewhere
+_PASSING = {"name", "machine", "runtime"}
+AnyVerdict = LimitVerdict | NetworkVerdict
+Verdict = TypeVar("Verdict", LimitVerdict, NetworkVerdict)
 
 
-def claims_of(verdict: Any, kind: type, links: dict[str, Any] | None = None) -> str:
-    """What the file of a certificate of this kind holds: every number it rests on, the sizes if it names some, and the
-    other links of its chain.
+def claims_of(verdict: AnyVerdict, links: dict[str, Any] | None = None) -> str:
+    """The contents of a certificate file: every number of the proof, and the other links of its chain.
+
+    Args:
+        verdict: the verdict for the limit or for a network.
+        links: what the rules compute and at which sizes, ready for JSON.
     """
-    left_out = {name for name in ("sizes", "model") if getattr(verdict, name, None) is None}
-    own = {field.name for field in fields(kind)} - left_out
-    document = {name: value for name, value in asdict(verdict).items() if name in own}
+    absent = {name for name in ("sizes", "model") if getattr(verdict, name, None) is None}
+    document = {name: value for name, value in asdict(verdict).items() if name not in absent}
     return json.dumps(document | ({"links": links} if links else {}), indent=2) + "\n"
 
 
-def read_limit(document: dict[str, Any], path: Path) -> LimitVerdict:
-    """The verdict in a document, checked for form; what it claims is not yet checked."""
-    check_fields({"sizes": None, **document}, path, "a certificate", _FIELDS)
-    if document["witness"] is not None:
-        document["witness"] = tuple(document["witness"])
-    return LimitVerdict(**document)
+def read_verdict(path: Path) -> tuple[AnyVerdict, object]:
+    """The verdict in a certificate file, checked for form but not proved, and the other links of its chain as they are.
+
+    Raises InputError for any other file.
+    """
+    document = parse(read_file(path, _MAX_BYTES), path, "a certificate")
+    links = document.pop("links", {})
+    if document.get("format") not in (LIMIT_FORMAT, FORMAT):
+        raise InputError(f"{path} is not a certificate of a kind this version knows ({LIMIT_FORMAT}, {FORMAT})")
+    if document["format"] == LIMIT_FORMAT and document.get("of") != "network":
+        check_fields({"sizes": None, **document}, path, "a certificate", _LIMIT_FIELDS)
+        return LimitVerdict(**{name: _frozen(value) for name, value in document.items()}), links
+    what = "a certificate of a network"
+    check_fields({"sizes": None, "model": None, **document}, path, what, _NETWORK_FIELDS)
+    if document.get("model") is not None:
+        check_fields(document["model"], path, what, MODEL_FIELDS)
+    for name in ("closest", "counterexample"):
+        if document[name] is not None:
+            check_fields(document[name], path, what, _BIT_FIELDS)
+            document[name] = BitInState(**{key: _frozen(value) for key, value in document[name].items()})
+    return NetworkVerdict(**{name: _frozen(value) for name, value in document.items()}), links
 
 
-def check_certificate(certificate: LimitVerdict, algorithm: Algorithm, progress: Progress | None = None) -> None:
-    """Proves everything anew for this algorithm; raises ProofError at the first claim that is not confirmed.
+def _frozen(value: Any) -> Any:
+    """A list as a tuple, and so are the lists in it."""
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def check_certificate(
+    certificate: Verdict,
+    algorithm: Algorithm,
+    network: AnyNetwork | FittedModel | None = None,
+    *,
+    workers: Workers | None = None,
+    progress: Progress | None = None,
+    device: str = "cpu",
+    oracle: FittedModel | None = None,
+) -> Verdict:
+    """Proves everything anew; raises ProofError at the first claim that is not confirmed.
 
     The range of n is computed from the algorithm, for the source that the certificate names, and not taken from the
-    file.
+    file. Of a network made elsewhere the result has what this machine found about its arithmetic.
+
+    Args:
+        certificate: the verdict to check.
+        algorithm: the program it is for; a pattern for networks of cells.
+        network: the network it is for; None for the limit.
+        workers: where the parts of a proof for a network are done.
+        progress: called with how much is done, and of how much.
+        device: where a network is evaluated.
+        oracle: a network whose outputs are right in place of the rules'.
     """
-    check_program(certificate, algorithm.program)
+    check_subject(certificate, algorithm, network)
+    again: AnyVerdict
+    if isinstance(certificate, LimitVerdict):
+        again = _limit_again(certificate, algorithm, progress)
+    else:
+        assert network is not None
+        how: dict[str, Any] = {"workers": workers, "progress": progress, "device": device, "oracle": oracle}
+        again = certify_network(algorithm, network, certificate.domain, **how)
+    # Who made it, and the sizes that were checked, are no claims of this proof; all else must come out the same again.
+    information = {"version", "sizes"} | ({"arithmetic"} if isinstance(certificate, LimitVerdict) else set())
+    elsewhere = isinstance(certificate, NetworkVerdict) and certificate.model is not None
+    for field in fields(again):
+        claimed, found = getattr(certificate, field.name), getattr(again, field.name)
+        same = _near if elsewhere and field.name in _MACHINES_OWN else _same
+        if field.name not in information and not same(claimed, found):
+            said, is_now = shorten(str(claimed)), shorten(str(found))
+            raise ProofError(f"the certificate says {field.name} = {said}, but it is {is_now}")
+    return replace(certificate, **{name: getattr(again, name) for name in _MACHINES_OWN}) if elsewhere else certificate
+
+
+def _limit_again(certificate: LimitVerdict, algorithm: Algorithm, progress: Progress | None) -> LimitVerdict:
     if certificate.n_source == "declared" and algorithm.matches is None:
         raise ProofError(f"the certificate says n_source = declared, but {algorithm.name} declares no bound")
-    again = _again(certificate, algorithm, progress)
-    for field in fields(LimitVerdict):
-        claimed, proved = getattr(certificate, field.name), getattr(again, field.name)
-        if field.name not in _INFORMATION and (claimed != proved or type(claimed) is not type(proved)):
-            said, found = shorten(str(claimed)), shorten(str(proved))
-            raise ProofError(f"the certificate says {field.name} = {said}, but it is {found}")
-
-
-def _again(certificate: LimitVerdict, algorithm: Algorithm, progress: Progress | None) -> LimitVerdict:
     if certificate.n_source == "cells":
         pattern = pattern_of_program(algorithm.program)
         if pattern is None:
@@ -67,18 +142,44 @@ def _again(certificate: LimitVerdict, algorithm: Algorithm, progress: Progress |
     return certify(algorithm.program, certificate.rounding, within, int(certificate.examples), progress)
 
 
-def check_program(certificate: LimitVerdict, program: Program) -> None:
-    """Raises ProofError if the certificate cannot be for this program; no proof is needed to see that."""
-    if certificate.program_id != program.id:
+def check_subject(
+    certificate: AnyVerdict, algorithm: Algorithm, network: AnyNetwork | FittedModel | None = None
+) -> None:
+    """Raises ProofError if the certificate cannot be for these; no proof is needed to see that."""
+    subjects = [("program", certificate.program_id, algorithm.program.id)]
+    if isinstance(certificate, NetworkVerdict) and network is not None:
+        subjects.append(("network", certificate.network_sha256, network.digest))
+    for what, claimed, found in subjects:
+        if claimed != found:
+            raise ProofError(
+                f"the certificate is for another {what}: its id is {claimed[:12]}..., this one's {found[:12]}..."
+            )
+    if isinstance(certificate, NetworkVerdict):
+        try:
+            check_domain(algorithm.program, certificate.domain)
+        except InputError as error:
+            raise ProofError(f"the certificate says domain = {certificate.domain}, but {error}") from None
+    elif certificate.examples < (templates := algorithm.program.templates):
         raise ProofError(
-            f"the certificate is for another program: its id is {certificate.program_id[:12]}..., "
-            f"this one's {program.id[:12]}..."
+            f"the certificate says examples = {certificate.examples:,}, but the program has {templates:,} templates"
         )
-    if certificate.examples < program.templates:
-        raise ProofError(
-            f"the certificate says examples = {certificate.examples:,}, "
-            f"but the program has {program.templates:,} templates"
-        )
+
+
+def _same(claimed: Any, found: Any) -> bool:
+    """Equal in value and in type, also inside: 1 is not True, and not 1.0."""
+    return json.dumps(claimed, sort_keys=True, default=asdict) == json.dumps(found, sort_keys=True, default=asdict)
+
+
+def _near(claimed: Any, found: Any) -> bool:
+    """Of a network that was made elsewhere: all but names, versions and the last digits of what a runtime gives."""
+    if isinstance(claimed, dict) and isinstance(found, dict):
+        claimed, found = ({key: one[key] for key in one if key not in _PASSING} for one in (claimed, found))
+        return _same(claimed, found)
+    if isinstance(claimed, tuple) and isinstance(found, tuple):
+        return len(claimed) == len(found) and all(map(_near, claimed, found))
+    if isinstance(claimed, int | float) and isinstance(found, int | float):
+        return abs(claimed - found) <= 1e-3
+    return isinstance(claimed, str | BitInState) or _same(claimed, found)
 
 
 def _decimal(value: object) -> str | None:
@@ -86,16 +187,9 @@ def _decimal(value: object) -> str | None:
     return None if type(value) is float else "a number with a decimal point"
 
 
-SIZES = like(
-    r"all|(\w+ *= *)?-?\d{1,18}(\.\.\d{1,18})?(,\w+=-?\d{1,18})*",
-    "all, or a range of sizes, such as 1..64, l=1..64 or l=1..64,k=3",
-)
-VERSION = like(r"\d+(\.\d+){1,3}([a-z]+\d+|[.+-][0-9a-z.]+)?", "a version of bitwright, such as 1.2.3")
-HASH = like("[0-9a-f]{64}", "64 hexadecimal digits")
-
-
-def checks_of(kind: type, plain: Mapping[object, Check], **others: Check) -> dict[str, Check]:
+def checks_of(kind: type, real: Check, most: int, **others: Check) -> dict[str, Check]:
     """A check for every field of a dataclass: those that are named here, and for others by their types."""
+    plain: dict[object, Check] = {bool: flag(), int: whole(0, most), float: real, str: text()}
 
     def by_type(hint: Any) -> Check:
         if hint in plain:
@@ -103,25 +197,71 @@ def checks_of(kind: type, plain: Mapping[object, Check], **others: Check) -> dic
         options = [one for one in get_args(hint) if one is not type(None)]
         if get_origin(hint) is Literal:
             return one_of(*options)
-        return each(by_type(options[0])) if get_origin(hint) is tuple else optional(by_type(options[0]))
+        return each(by_type(options[0])) if get_origin(hint) is tuple else optional(by_type(options[-1]))
 
     return {name: others.get(name) or by_type(hint) for name, hint in get_type_hints(kind).items()}
 
 
-_FIELDS = checks_of(
+_MOST = 1 << 62
+_ANY_TABLE = table(lambda _: None)
+_HASH = like("[0-9a-f]{64}", "64 hexadecimal digits")
+_common: dict[str, Check] = {
+    "program_id": _HASH,
+    "version": like(r"\d+(\.\d+){1,3}([a-z]+\d+|[.+-][0-9a-z.]+)?", "a version of bitwright, such as 1.2.3"),
+    "sizes": optional(
+        like(
+            r"all|(\w+ *= *)?-?\d{1,18}(\.\.\d{1,18})?(,\w+=-?\d{1,18})*",
+            "all, or a range of sizes, such as 1..64, l=1..64 or l=1..64,k=3",
+        )
+    ),
+}
+_LIMIT_FIELDS = checks_of(
     LimitVerdict,
-    {bool: flag(), int: whole(0, MAX_EXAMPLES), float: _decimal, str: text()},
+    _decimal,
+    MAX_EXAMPLES,
     verdict=one_of(*VERDICTS),
     examples=whole(1, MAX_EXAMPLES),
     n_min=whole(1, MAX_EXAMPLES),
     n_max=whole(1, MAX_EXAMPLES),
     n_source=one_of(*SOURCES, "cells"),
     examples_needed=whole(0, 10**18),
-    program_id=HASH,
-    sizes=optional(SIZES),
-    version=VERSION,
     arithmetic=like(
         r"python-flint \d+(\.\d+){1,3}[0-9a-z.+-]{0,20}, 128-bit balls", "such as 'python-flint 0.8.0, 128-bit balls'"
     ),
+    format=one_of(LIMIT_FORMAT),
+    **_common,
+)
+_BIT_FIELDS = checks_of(
+    BitInState,
+    number(),
+    _MOST,
+    expected=whole(0, 1),
+    sum=optional(whole(-_MOST, _MOST)),
+    threshold=optional(whole(-_MOST, _MOST)),
+)
+MODEL_FIELDS: dict[str, Check] = {
+    "form": one_of("ONNX", "PyTorch", "function"),
+    "name": text(),
+    "reads": one_of("states", "templates", "cells"),
+    "columns": each(whole(0, _MOST), 2, 2),
+    "threshold": number(),
+    "oracle": optional(_ANY_TABLE),
+    "runtime": optional(text()),
+    "machine": optional(text()),
+}
+_NETWORK_FIELDS = checks_of(
+    NetworkVerdict,
+    number(),
+    _MOST,
+    domain=one_of(*DOMAINS),
+    by_n=each(record(whole(0, _MOST), whole(0, _MOST), optional(number()))),
+    closest=optional(_ANY_TABLE),
+    counterexample=optional(_ANY_TABLE),
+    weight_bits=optional(whole(2, 8)),
+    tensors=table(_HASH),
+    network_sha256=_HASH,
+    model=optional(_ANY_TABLE),
+    of=one_of("network"),
     format=one_of(FORMAT),
+    **_common,
 )

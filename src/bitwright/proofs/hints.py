@@ -42,6 +42,9 @@ def false_hint(algorithm: Algorithm) -> str:
             continue
         few = len(one.input_bits) <= _INPUTS.bit_length() - 1
         inputs = list(all_inputs(one)) if few else random_inputs(one, _INPUTS, Random(3))
+        inputs = [values for values in inputs if one.allows(values)]
+        if not inputs:
+            continue
         states = np.array([one.state(values) for values in inputs])
         watch = _HintObserver(one, inputs)
         drive(RuleEngine(one.program), states, ending_of(one), step_limit(one, _STEPS), [watch])

@@ -14,6 +14,7 @@ from bitwright.rules.ensure_runs import Runs
 from bitwright.runs.run import run_batch
 
 LATE = "the run is not over in time"
+NONE_ALLOWED = "no input was found that satisfies the where lines"
 Inputs = dict[str, int]
 _AT_ONCE = 1 << 12
 
@@ -21,8 +22,12 @@ _AT_ONCE = 1 << 12
 def wrong_input(
     algorithm: Algorithm, inputs: Sequence[Mapping[str, int]], limit: int | None = None
 ) -> tuple[Inputs, str] | None:
-    """The first of these inputs for which an `ensure` line is not true, else the first whose run is late; and why."""
-    return _wrong_run(algorithm, np.array([algorithm.state(values) for values in inputs]), limit)
+    """The first of these inputs for which an `ensure` line is not true, else the first whose run is late; and why.
+
+    Inputs for which a `where` line is false are never wrong.
+    """
+    states = np.array([algorithm.state(values) for values in inputs])
+    return _wrong_run(algorithm, states, limit) if inputs else None
 
 
 def wrong_input_of_all(algorithm: Algorithm, limit: int | None = None) -> tuple[Inputs, str] | None:
@@ -42,11 +47,13 @@ def _wrong_run(algorithm: Algorithm, states: BoolArray, limit: int | None) -> tu
     done = run_batch(algorithm, states, limit=limit, workers=1)
     runs = Runs(len(states), done.inputs, done.outputs)
     wrong: dict[int, str] = {}
+    allowed = runs.all_hold(algorithm.conditions)
     for line in algorithm.ensures:
-        for place in np.flatnonzero(done.halted & runs.broken(line))[:1].tolist():
+        for place in np.flatnonzero(allowed & done.halted & runs.broken(line))[:1].tolist():
             wrong.setdefault(place, f"{line} is not true")
-    if not wrong and not done.halted.all():
-        wrong[int(done.halted.argmin())] = LATE
+    late = allowed & ~done.halted
+    if not wrong and late.any():
+        wrong[int(late.argmax())] = LATE
     place = min(wrong, default=None)
     return None if place is None else ({name: int(values[place]) for name, values in done.inputs.items()}, wrong[place])
 
@@ -59,8 +66,12 @@ def all_inputs(algorithm: Algorithm) -> Iterator[Inputs]:
 
 
 def random_inputs(algorithm: Algorithm, count: int, random: Random) -> list[Inputs]:
-    """Random values, every fifth at or near an end of its range."""
-    return [{word.name: _some(*bounds_of(word), random) for word in algorithm.inputs} for _ in range(count)]
+    """Random values, every fifth at or near an end of its range; fewer where the `where` lines allow few."""
+    found: list[Inputs] = []
+    for _ in range(16 if algorithm.conditions else 1):
+        drawn = [{word.name: _some(*bounds_of(word), random) for word in algorithm.inputs} for _ in range(count)]
+        found += [values for values in drawn if algorithm.allows(values)]
+    return found[:count]
 
 
 def bounds_of(word: Word) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib import import_module
 from typing import Any, Literal
 
@@ -14,13 +15,14 @@ from bitwright.common.errors import InputError, listing, suggestion
 from bitwright.common.lazy import Shown
 from bitwright.common.scanner import WrongError
 from bitwright.rules.ensure_text import read
-from bitwright.rules.ensures import EnsureLine, Scope
+from bitwright.rules.ensures import EnsureLine, Scope, joined
 from bitwright.rules.layout import NAME, IntArray, Layout
 from bitwright.rules.program import Program
 from bitwright.rules.references import Bits, Ref, bit_numbers, one_bit, repeated
 
 FIXED_POINT: Literal["fixed point"] = "fixed point"
 Halt = int | Literal["fixed point"] | None
+STATED = (("where", "conditions"), ("ensure", "ensures"), ("invariant", "invariants"))  # of a line and of an Algorithm
 MAX_EXAMPLES = 10**9  # of a training set with its padding
 
 
@@ -69,6 +71,7 @@ class Algorithm(Shown):
     numbers. With `halt`, a bit given in the same way, the run is done when that bit is on, or when a step changes
     nothing (`FIXED_POINT`); `steps` is then the most it may take. Without `halt` the run takes exactly `steps` steps.
     `matches` and `examples` are assumptions for the theory: a certificate uses `matches` only if asked to, and says so.
+    `ensures` hold at the end of every run whose inputs satisfy all `conditions`.
 
     >>> from bitwright.rules import Builder
     >>> b = Builder()
@@ -94,6 +97,7 @@ class Algorithm(Shown):
     examples: int | None = None  # declared size of the training set with padding, for the sign rule
     ensures: tuple[EnsureLine, ...] = field(default=(), repr=False, compare=False)  # of inputs and outputs, at the end
     invariants: tuple[EnsureLine, ...] = field(default=(), repr=False, compare=False)  # of every state of a run
+    conditions: tuple[EnsureLine, ...] = field(default=(), repr=False, compare=False)  # on inputs that are meant
     sizing: Sizing | None = field(default=None, repr=False, compare=False)  # how to make it in another size
     computer: Any = field(default=None, repr=False, compare=False)  # of code: the machine that it is loaded on
 
@@ -113,18 +117,19 @@ class Algorithm(Shown):
             self.program, self.examples
         ):
             raise InputError(problem)
-        for what, lines in (("ensures", self.ensures), ("invariants", self.invariants)):
-            object.__setattr__(self, what, self._stated(what, lines))
+        for word, what in STATED:
+            object.__setattr__(self, what, self._stated(word, what))
 
-    def _stated(self, what: str, lines: object) -> tuple[EnsureLine, ...]:
-        """Parses and checks ensure or invariant lines; raises InputError for one that makes no sense here."""
+    def _stated(self, word: str, what: str) -> tuple[EnsureLine, ...]:
+        """Parses and checks the lines of one sort; raises InputError for one that makes no sense here."""
+        lines = getattr(self, what)
         if not isinstance(lines, tuple | list):
             raise InputError(f"{what} are a tuple of str such as 'sum == p + q', got {_got(lines)}")
         found = []
         for line in lines:
             try:
-                parsed = line if isinstance(line, EnsureLine) else read(line, what == "invariants")
-                found.append(stated(parsed, self.program, self.inputs, self.outputs, parsed.lets, what == "ensures"))
+                parsed = line if isinstance(line, EnsureLine) else read(line, word == "invariant")
+                found.append(stated(parsed, self.program, self.inputs, self.outputs, parsed.lets, word))
             except WrongError as error:
                 raise InputError(f"{what}, {str(line)!r}, column {error.token.column}: {error.message}") from None
             except InputError as error:
@@ -202,6 +207,15 @@ class Algorithm(Shown):
             except InputError as error:
                 raise InputError(f"{error}{_longer(word, values[word.name])}") from None
         return state
+
+    @cached_property
+    def claims(self) -> tuple[EnsureLine, ...]:
+        """The `ensure` lines, each where all `where` lines hold."""
+        return tuple(line.under(self.conditions) for line in self.ensures)
+
+    def allows(self, inputs: Mapping[str, int]) -> bool:
+        """Whether all `where` lines are true of these input values."""
+        return all(line.holds(inputs, {}) for line in self.conditions)
 
     @property
     def input_bits(self) -> IntArray:
@@ -288,8 +302,8 @@ class Algorithm(Shown):
             yield f"matches {self.matches}"
         if self.examples is not None:
             yield f"examples {self.examples}"
-        for first, lines in (("ensure", self.ensures), ("invariant", self.invariants)):
-            yield from (f"{first} {line.line()}" for line in lines)
+        for first, what in STATED:
+            yield from (f"{first} {line.line()}" for line in getattr(self, what))
 
     def text(self) -> str:
         """The canonical rule text as one string.
@@ -333,23 +347,31 @@ def stated(
     inputs: Sequence[Word],
     outputs: Sequence[Word],
     lets: Mapping[str, int],
-    ensure: bool,
+    word: str,
 ) -> EnsureLine:
-    """A statement with the numbers of its text; raises WrongError for what it cannot mean in this program."""
-    entered = {word.name: len(word.bits) for word in inputs}
+    """A `where`, `ensure` or `invariant` line with the numbers of its text; WrongError for what it cannot mean here."""
+    ensure = word == "ensure"
+    entered = {one.name: len(one.bits) for one in inputs}
     fields = {item.name: item.size for item in program.layout.fields if len(item.shape) <= 1}
-    values = {word.name: len(word.bits) for word in outputs} if ensure and outputs else fields
+    if ensure and outputs:
+        fields = {one.name: len(one.bits) for one in outputs}
+    values = {} if word == "where" else fields
     lets = {name: value for name, value in lets.items() if name not in {*entered, *values}}
-    what = "an input or output" if ensure else "an array or bit"
-    signed = [{word.name for word in words if word.signed} for words in (inputs, outputs if ensure else ())]
+    what = {"where": "an input", "ensure": "an input or output"}.get(word, "an array or bit")
+    signed = [{one.name for one in words if one.signed} for words in (inputs, outputs if ensure else ())]
     Scope(entered, values, lets, what, *signed).check(line)
     if ensure:
-        entering = {bit for word in inputs for bit in word.bits}
+        entering = {bit for one in inputs for bit in one.bits}
         for name in sorted(line.names, key=lambda name: name.token.column):
-            word = next((word for word in outputs if word.name == name.text and not name.entered), None)
-            if word is not None and not entering & set(word.bits) and not np.isin(word.bits, program.write_bits).any():
+            out = next((one for one in outputs if one.name == name.text and not name.entered), None)
+            if out is not None and not entering & set(out.bits) and not np.isin(out.bits, program.write_bits).any():
                 raise WrongError(name.token, f"output '{name.text}' is never set: no rule writes its bits")
     return line.with_lets(lets)
+
+
+def for_inputs(algorithm: Algorithm) -> str:
+    """`for all inputs with b < m`, by the `where` lines; nothing without any."""
+    return f"for all inputs with {joined(algorithm.conditions)}" if algorithm.conditions else ""
 
 
 def _checked(word: Word, layout: Layout, what: str) -> Word:

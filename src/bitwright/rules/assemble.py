@@ -62,7 +62,6 @@ class RuleFamily:
     write: Picks
     origin: Origin
     silent: bool | NDArray[np.bool_] = False  # whether it says that it writes nothing; or of each row
-    adds_up: bool = True  # whether its rows are of one line; the entries of a table only share a name
     also: bool = False  # whether it adds to templates that lines before it have
 
 
@@ -340,7 +339,7 @@ def _lines(families: Sequence[RuleFamily]) -> IntArray:
     numbers: dict[int, int] = {}
     found = []
     for family in families:
-        one = family.adds_up and isinstance(family.origin, WrittenAt)
+        one = isinstance(family.origin, WrittenAt)
         found.append(np.full(family.count, numbers.setdefault(id(family.origin), len(numbers)) if one else -1))
     return _joined(found)
 

@@ -15,7 +15,7 @@ An index such as `i` holds all its values at once, so one call makes the whole f
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from math import prod
 from os.path import basename
@@ -23,7 +23,7 @@ from os.path import basename
 import numpy as np
 
 from bitwright.common.bits import shorten, whole_number
-from bitwright.common.errors import InputError, Problem, ProgramError
+from bitwright.common.errors import InputError, ProgramError
 from bitwright.rules.algorithm import Word
 from bitwright.rules.assemble import BitFamily, Picks, RuleFamily, assemble
 from bitwright.rules.families import WrittenAt
@@ -44,8 +44,6 @@ def word(*pieces: Ref, name: str = "") -> Word:
     bits = [int(bit) for piece in reversed(pieces) for bit in piece.bits.ravel()]
     if not bits:
         raise InputError(f"the number {name or 'without a name'} has no bits")
-    if min(bits) < 0:
-        raise InputError(f"the number {name or pieces[0].field.name} uses an index that is out of range")
     return Word(name or pieces[0].field.name, tuple(bits))
 
 
@@ -61,7 +59,7 @@ class Rule:
         if self not in self._builder._pending:
             raise InputError("a rule writes once; give all its bits to one 'write'")
         self._builder._pending.remove(self)
-        self._builder._add_rule(self._conditions, checked, self._origin)
+        self._builder._rules += self._builder._families_of_rule(self._conditions, checked, self._origin)
 
 
 class Builder:
@@ -84,8 +82,6 @@ class Builder:
         self._cells: list[BitFamily] = []
         self._rest_as_cells = False
         self._pending: list[Rule] = []
-        self._problems: list[Problem] = []
-        self._already_reported: set[str] = set()  # names in blocks that could not be made
         self._size = 0
 
     def bits(self, name: str, *shape: int, family: str = "") -> Bits:
@@ -107,7 +103,7 @@ class Builder:
         <carry>
         """
         field = self._declare(name, (), family)
-        return Ref(field, field.bits().reshape(1, 1), ())
+        return Ref(field, field.bits().reshape(1, 1))
 
     def block(self, *members: Ref) -> None:
         """Declares blocks, one for each row of its members' index.
@@ -120,10 +116,7 @@ class Builder:
         >>> b.build()
         <Program: 8 bits, 4 blocks, 4 templates>
         """
-        before = len(self._problems)
-        self._blocks += self._family("block", members)
-        if len(self._problems) > before:
-            self._already_reported.update(member.field.name for member in members)
+        self._blocks.append(self._family("block", members))
 
     def cell(self, *members: Ref) -> None:
         """Declares cells, one for each row of its members' index: the blocks of these bits, in this order.
@@ -140,13 +133,13 @@ class Builder:
         >>> [str(kind) for kind in b.build().kinds.kinds]
         ['1 block, 1 example, 1 port, 2 local states']
         """
-        self._cells += self._family("cell", members)
+        self._cells.append(self._family("cell", members))
 
-    def _family(self, what: str, members: Sequence[Ref]) -> list[BitFamily]:
+    def _family(self, what: str, members: Sequence[Ref]) -> BitFamily:
         members = checked_refs(members, f"a {what}")
         origin = _caller(" ".join((what, *dict.fromkeys(member.field.name for member in members))))
-        count = self._rows(members, origin)
-        return [] if count is None else [BitFamily(count, self._picks(members, count, origin), origin)]
+        count = _row_count(member.bits for member in members)
+        return BitFamily(count, self._picks(members, count), origin)
 
     def rest_as_cells(self) -> None:
         """Every block that no `cell` names is a cell of its own, in the family of its block.
@@ -191,16 +184,14 @@ class Builder:
         p[2] is in no block; add a 'block' for it
         a program needs at least one template
         """
-        problems = [*self._problems, *(rule._origin.problem("'when' without 'write'") for rule in self._pending)]
-        layout, incomplete = Layout.of([*self._shapes.items()]), bool(problems)
+        problems = [rule._origin.problem("'when' without 'write'") for rule in self._pending]
         try:
             program = assemble(
-                layout,
+                Layout.of([*self._shapes.items()]),
                 self._blocks,
                 self._rules,
                 self._declared,
-                self._already_reported,
-                incomplete,
+                incomplete=bool(problems),
                 array_families=self._array_families,
                 cells=self._cells,
                 rest_as_cells=self._rest_as_cells,
@@ -232,42 +223,35 @@ class Builder:
         self._size += field.size
         return field
 
-    def _add_rule(self, conditions: Sequence[Condition], targets: Sequence[Ref], origin: WrittenAt) -> None:
+    def _families_of_rule(
+        self, conditions: Sequence[Condition], targets: Sequence[Ref], origin: WrittenAt
+    ) -> Iterator[RuleFamily]:
         """A template for every row: where the bits have these values, the targets are written."""
         for choice in product(*(condition.alternatives for condition in conditions)):
             literals = [literal for alternative in choice for literal in alternative]
-            named = [ref for ref, _ in literals]
-            count = self._rows([*named, *targets], origin, [values for _, values in literals])
-            if count is None:
-                return
-            when = self._picks(named, count, origin)
-            spread = [np.broadcast_to(v, (count, r.bits.shape[1])).ravel() for r, v in literals]
+            tested = [ref for ref, _ in literals]
+            count = _row_count([*(ref.bits for ref in (*tested, *targets)), *(values for _, values in literals)])
+            spread = [np.broadcast_to(values, (count, ref.bits.shape[1])).ravel() for ref, values in literals]
             values = np.concatenate([np.zeros(0, dtype=np.int64), *spread])
-            write = self._picks(targets, count, origin)
-            if len(when.bits) == len(values) and len(write.bits) == count * sum(r.bits.shape[1] for r in targets):
-                self._rules.append(RuleFamily(count, when, values, write, origin))
+            yield RuleFamily(count, self._picks(tested, count), values, self._picks(targets, count), origin)
 
-    def _rows(self, refs: Sequence[Ref], origin: WrittenAt, values: Sequence[IntArray] = ()) -> int | None:
-        counts = {ref.bits.shape[0] for ref in refs} | {len(v) for v in values}
-        wide = counts - {1}
-        if len(wide) > 1:
-            self._problems.append(origin.problem(f"indices of different lengths: {sorted(wide)}"))
-            return None
-        return wide.pop() if wide else 1 if counts else 0
-
-    def _picks(self, refs: Sequence[Ref], count: int, origin: WrittenAt) -> Picks:
+    def _picks(self, refs: Sequence[Ref], count: int) -> Picks:
         rows, bits = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
         for ref in refs:
             if self._shapes.get(ref.field.name) != ref.field.shape:
-                self._problems.append(origin.problem(f"{ref.field} belongs to another builder"))
-            if (ref.bits < 0).any():
-                name = ref.name(int((ref.bits < 0).argmax()))
-                self._problems.append(origin.problem(f"index out of range: {name}, declared as {ref.field}"))
-            rows.append(np.arange(count).repeat(ref.bits.shape[1]))
-            bits.append(ref.bits.ravel() if len(ref.bits) == count else np.tile(ref.bits.ravel(), count))
-        row, bit = np.concatenate(rows), np.concatenate(bits)
-        inside = bit >= 0
-        return Picks(row, bit) if inside.all() else Picks(row[inside], bit[inside])
+                raise InputError(f"{ref.field} belongs to another builder")
+            columns = ref.bits.shape[1]
+            rows.append(np.arange(count).repeat(columns))
+            bits.append(np.broadcast_to(ref.bits, (count, columns)).ravel())
+        return Picks(np.concatenate(rows), np.concatenate(bits))
+
+
+def _row_count(parts: Iterable[IntArray]) -> int:
+    """The rows of a line: those of its longest part, where others have the same or one."""
+    counts = {len(part) for part in parts}
+    if len(counts - {1}) > 1:
+        raise InputError(f"indices of different lengths: {sorted(counts - {1})}")
+    return max(counts, default=0) if 0 not in counts else 0
 
 
 def _caller(what: str) -> WrittenAt:

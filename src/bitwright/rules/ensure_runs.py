@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -40,6 +40,13 @@ class Runs:
             broken |= np.asarray(self.value(line, line.truth, row) == 0, dtype=bool)
         return broken
 
+    def all_hold(self, lines: Iterable[EnsureLine]) -> BoolArray:  # (count,)
+        """The runs of which all of these lines are true."""
+        allowed = np.ones(self._count, dtype=bool)
+        for line in lines:
+            allowed &= ~self.broken(line)
+        return allowed
+
     def value(self, line: EnsureLine, part: Expression, row: Mapping[str, int] | None = None) -> Any:
         """The exact value of an expression: in machine words where all of it fits, else in Python's integers."""
         known = {**line.lets, **self._most, **(row or {})}
@@ -67,5 +74,6 @@ def _sizes(line: EnsureLine, part: Expression, known: Mapping[str, int], row: Ma
         power = abs(line.value(part, {}, {}, row))
         return power, power
     (left, most), (right, more) = (_sizes(line, side, known, row) for side in (part.left, part.right))
-    own = {"+": left + right, "-": left + right, "*": left * right, "//": left + 1, "%": right}.get(part.sign, 1)
-    return own, max(own, most, more)
+    own = {"+": left + right, "-": left + right, "*": left * right, "//": left + 1, "%": max(left, right)}
+    bound = own.get(part.sign, 1)
+    return bound, max(bound, most, more)

@@ -1,14 +1,15 @@
 """Specifications: `ensure sum == p + q` holds at the end of a run, `invariant p <= in.p + in.q` throughout.
 
-In an `ensure` a name is an output, or else an input; `in.NAME` is always the input. In an `invariant` a name is an
-array or a bit of the program, and `in.NAME` an input. Numbers of the rule text (`let l = 4`) and indices (`for i in
-1..l`) are constants. `x[i]` is one bit of a number, the lowest is `x[1]`.
+`where b < m` names the inputs that all of this is about. In an `ensure` a name is an output, or else an input;
+`in.NAME` is always the input. In an `invariant` a name is an array or a bit of the program, and `in.NAME` an input.
+Numbers of the rule text (`let l = 4`) and indices (`for i in 1..l`) are constants. `x[i]` is one bit of a number, the
+lowest is `x[1]`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from bitwright.common.bits import shorten
@@ -36,7 +37,7 @@ MOST_CHECKED = 100  # values of an index for which bits are looked up before any
 
 @dataclass(frozen=True)
 class EnsureLine:
-    """An `ensure` or `invariant` line: its truth, for all values of its indices.
+    """An `ensure`, `invariant` or `where` line: its truth, for all values of its indices.
 
     >>> from bitwright.rules.ensure_text import read
     >>> line = read("difference == (a - b) mod 2^l").with_lets({"l": 4})
@@ -51,6 +52,21 @@ class EnsureLine:
 
     def with_lets(self, lets: Mapping[str, int]) -> EnsureLine:
         return EnsureLine(self.truth, self.ranges, self.at, dict(lets))
+
+    def under(self, conditions: Iterable[EnsureLine]) -> EnsureLine:
+        """The line where these conditions hold.
+
+        >>> from bitwright.rules.ensure_text import read
+        >>> print(read("a > 0 => r == b % m").under([read("b < m")]))
+        b < m and a > 0 => r == b % m
+        """
+        truth = self.truth
+        for condition in reversed([*conditions]):
+            if isinstance(truth, Combined) and truth.sign == "=>":
+                truth = Combined("=>", Combined("and", condition.truth, truth.left), truth.right, truth.token)
+            else:
+                truth = Combined("=>", condition.truth, truth, truth.token)
+        return replace(self, truth=truth)
 
     def holds(self, inputs: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
         """Whether it is true of these inputs and of these outputs, or of these numbers in a state."""
@@ -129,7 +145,7 @@ class Scope:
     """
 
     inputs: Mapping[str, int]
-    values: Mapping[str, int]  # outputs of an `ensure`, arrays and bits of an `invariant`
+    values: Mapping[str, int]  # outputs of an `ensure`, arrays and bits of an `invariant`, nothing of a `where`
     lets: Mapping[str, int]
     what: str = "an input or output"
     signed_inputs: Container[str] = ()
@@ -174,7 +190,7 @@ class Scope:
             if kind == "truth":
                 raise WrongError(side.token, f"'{sign}' takes numbers, and {_brief(side)} is true or false")
         if sign in ("//", "%"):
-            self._constant(expression.right, indices, "what stands behind // and %")
+            self._divisor(expression.right, indices)
         return "truth" if sign in COMPARISONS else "number"
 
     def _kind_of_name(self, name: Named, indices: set[str]) -> Kind:
@@ -201,6 +217,18 @@ class Scope:
             raise WrongError(
                 expression.token, f"'{sign}' takes what is true or false, and {_brief(expression)} is a number{hint}"
             )
+
+    def _divisor(self, expression: Expression, indices: set[str]) -> None:
+        """Raises WrongError for a divisor that is neither a constant nor an unsigned number."""
+        what = "what stands behind // and % is a constant or an unsigned number; it"
+        if not isinstance(expression, Named) or expression.index is not None:
+            return self._constant(expression, indices, what)
+        entered = expression.entered or expression.text not in self.values
+        if expression.text in (self.signed_inputs if entered else self.signed_values):
+            raise WrongError(
+                expression.token, f"what stands behind // and % is unsigned, and {expression.text} is signed"
+            )
+        return None
 
     def _constant(self, expression: Expression, indices: set[str], what: str) -> None:
         """Raises WrongError for what depends on an input or output, or is no number."""
@@ -229,7 +257,8 @@ class Scope:
         elif isinstance(part, Combined):
             self._check_row(part.left, line, row)
             self._check_row(part.right, line, row)
-            if part.sign in ("//", "%", "^"):
+            constants = {*row, *line.lets}
+            if part.sign in ("//", "%", "^") and all(name.text in constants for name in names_in(part.right)):
                 right = line.value(part.right, {}, {}, row)
                 if part.sign != "^" and right < 1:
                     raise WrongError(part.token, f"'{part.sign}' takes a number of at least 1, got {right}")

@@ -127,6 +127,9 @@ def evaluate(expression: Expression, value_of: Callable[[Named], Any]) -> Any:
 
 def combined(sign: str, left: Any, right: Any) -> Any:
     """The value of an operation; for arrays, element by element."""
+    if sign in ("//", "%"):  # x // 0 = 0 and x % 0 = x, as in SMT-LIB
+        quotient = (left // (right + (right == 0))) * (right != 0)
+        return quotient if sign == "//" else left - right * quotient
     if sign in ARITHMETIC:
         return ARITHMETIC[sign](left, right)
     if sign in COMPARISONS:

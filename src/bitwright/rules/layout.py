@@ -61,6 +61,16 @@ class Field:
             return [f"{self.name}[{i}]" for i in range(1, self.shape[0] + 1)]
         return [f"{self.name}[{','.join(map(str, at))}]" for at in product(*(range(1, n + 1) for n in self.shape))]
 
+    def name_of(self, bit: int) -> str:
+        """`p[3]`, `m[2,7]` or `flag`: the name of one of its bits."""
+        if not self.shape:
+            return self.name
+        rest, at = bit - self.offset, []
+        for extent in reversed(self.shape):
+            rest, place = divmod(rest, extent)
+            at.append(str(place + 1))
+        return f"{self.name}[{','.join(reversed(at))}]"
+
     def __str__(self) -> str:
         return f"{self.name}[{','.join(map(str, self.shape))}]" if self.shape else self.name
 
@@ -116,14 +126,7 @@ class Layout:
 
     def name_of(self, bit: int) -> str:
         """`p[3]`, `m[2,7]` or `flag`: the name of one bit."""
-        field = self.field_of(bit)
-        if not field.shape:
-            return field.name
-        rest, at = bit - field.offset, []
-        for extent in reversed(field.shape):
-            rest, place = divmod(rest, extent)
-            at.append(str(place + 1))
-        return f"{field.name}[{','.join(reversed(at))}]"
+        return self.field_of(bit).name_of(bit)
 
     def bit(self, name: str) -> int:
         """The bit number of a name such as `p[3]`; the inverse of `name_of`."""

@@ -11,13 +11,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bitwright.common.bits import BoolArray
 from bitwright.common.errors import BitwrightError, InputError, option
 from bitwright.common.frozen import frozen
 from bitwright.rules.cells import CellKinds, Cells, Kind, Tile, cell_kinds
 from bitwright.rules.layout import IntArray
+from bitwright.rules.local import LocalStates
 from bitwright.rules.program import Program
 from bitwright.rules.tables import layout_of_names
 
@@ -88,6 +92,21 @@ class Pattern:
     def first_template(self) -> IntArray:  # (kinds + 1,)
         """The first template of each kind in the pattern's program, and the number of templates."""
         return frozen(np.cumsum([0, *(kind.templates for kind in self.kinds)]))
+
+    @cached_property
+    def local(self) -> list[LocalStates]:
+        """The local states of every kind."""
+        return [LocalStates(kind) for kind in self.kinds]
+
+    def templates_of(self, kind: int) -> slice:
+        """The templates of a kind."""
+        return slice(*self.first_template[kind : kind + 2].tolist())
+
+    def matched(self, kind: int, numbers: NDArray[Any]) -> BoolArray:  # (states,) -> (states, K)
+        """The templates of the pattern that match in local states of a kind."""
+        matched = np.zeros((len(numbers), int(self.first_template[-1])), dtype=bool)
+        matched[:, self.templates_of(kind)] = self.local[kind].matched(numbers)
+        return matched
 
     def port_bits(self, kind: int) -> slice:
         """The bits that are the ports of a kind."""

@@ -67,16 +67,14 @@ class Program(FrozenArrays, Shown):
         bits: Layout | Sequence[str],
         blocks: Sequence[Sequence[str | int]],
         templates: Sequence[tuple[int, int | Sequence[int], Sequence[str | int] | None]],
-        block_families: Sequence[str] | None = None,
-        rule_families: Sequence[str] | None = None,
     ) -> Program:
         """The program of plain tables: names of all bits, blocks as lists of bits, templates as (block, configuration,
         writes).
 
         Bits are given by name or by number, blocks by number, all from 0. A configuration is a number, whose bit j is
         the value of the j-th bit that the block lists, or the list of these values. A template that is to write nothing
-        has None for its writes. Families may be given by a name for
-        each block and each template; otherwise each is a family of its own. Raises ProgramError with every problem.
+        has None for its writes. Each block and each template is a family of its own. Raises ProgramError with every
+        problem.
 
         >>> Program.from_tables(
         ...     ["p[1]", "p[2]", "flag"],
@@ -87,7 +85,7 @@ class Program(FrozenArrays, Shown):
         """
         from bitwright.rules.tables import program_from_tables  # builds a Program, so it needs this file first
 
-        return program_from_tables(bits, blocks, templates, block_families, rule_families)
+        return program_from_tables(bits, blocks, templates)
 
     # Sizes, in the paper's letters.
 
@@ -126,6 +124,13 @@ class Program(FrozenArrays, Shown):
     def writers(self) -> IntArray:  # (k,)
         """c_i: how many templates write bit i (the column sums of Y)."""
         return frozen(np.bincount(self.write_bits, minlength=self.bits))
+
+    @cached_property
+    def write_matrix(self) -> NDArray[np.float64]:  # (K, k)
+        """Y: 1 where a template writes a bit, else 0."""
+        matrix = np.zeros((self.templates, self.bits))
+        matrix[np.repeat(np.arange(self.templates), np.diff(self.write_start)), self.write_bits] = 1
+        return frozen(matrix)
 
     @cached_property
     def live(self) -> NDArray[np.bool_]:  # (b,)

@@ -41,8 +41,23 @@ def grid(*ranges: tuple[int, int]) -> tuple[IntArray, ...]:
     return tuple(axis.ravel() for axis in axes)
 
 
+class _Symbol:
+    """A part of a rule while it is written: it has no value, and no operator but those of its class."""
+
+    @property
+    def _advice(self) -> str:
+        raise NotImplementedError
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise InputError(self._advice)
+
+    __invert__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _refuse
+    __hash__ = None  # type: ignore[assignment]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Ref:
+class Ref(_Symbol):
     """Bits chosen by an index: one row for each value of the index, one column for each bit chosen there.
 
     >>> from bitwright.rules import Builder
@@ -52,11 +67,10 @@ class Ref:
     """
 
     field: Field
-    bits: IntArray  # (rows or 1, columns), -1 where the index is out of range
-    asked: tuple[IntArray, ...]  # the indices as given, broadcast to the shape of `bits`
+    bits: IntArray  # (rows or 1, columns)
 
     __array_ufunc__ = None  # numbers of NumPy leave `0 == p[i]` to us
-    __hash__ = None  # type: ignore[assignment]
+    __bool__ = _Symbol._refuse
 
     def __eq__(self, other: object) -> Condition:  # type: ignore[override]
         return _compared(self, other, same=True)
@@ -65,37 +79,25 @@ class Ref:
         return _compared(self, other, same=False)
 
     def __repr__(self) -> str:
-        most = 3
-        names = [self.name(place) for place in range(min(self.bits.size, most))]
-        more = f" and {self.bits.size - most:,} more" if self.bits.size > most else ""
+        names = [self.field.name_of(bit) for bit in self.bits.ravel()[:3].tolist()]
+        more = f" and {self.bits.size - 3:,} more" if self.bits.size > 3 else ""
         return f"<{', '.join(names)}{more}>" if names else f"<no bits of {self.field.name}>"
 
-    def name(self, place: int = 0) -> str:
-        """`p[3]`: the name of one of the bits, in range or not."""
-        index = ",".join(str(int(axis.flat[place])) for axis in self.asked)
-        return f"{self.field.name}[{index}]" if index else self.field.name
+    @property
+    def name(self) -> str:
+        """`p[3]`: the name of its first bit."""
+        return self.field.name_of(int(self.bits.flat[0])) if self.bits.size else self.field.name
 
-    def _first_name(self) -> str:
-        return self.name() if self.bits.size else self.field.name
-
-    def __bool__(self) -> NoReturn:
-        name = self._first_name()
-        raise InputError(f"{name} has no value while rules are written; a condition is {name} == 1 or {name} == 0")
-
-    def _refuse(self, _: object) -> NoReturn:
-        name = self._first_name()
-        raise InputError(f"bits know only == and !=, as in {name} == 1; put parentheses around each side of an &")
-
-    __lt__ = __le__ = __gt__ = __ge__ = _refuse
-    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _refuse
-
-    def __invert__(self) -> NoReturn:
-        name = self._first_name()
-        raise InputError(f"~{name} is no condition; write {name} == 0")
+    @property
+    def _advice(self) -> str:
+        return (
+            f"{self.name} has no value while rules are written, and is no condition; write {self.name} == 1 or "
+            f"{self.name} == 0, with parentheses around each side of an &"
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Condition:
+class Condition(_Symbol):
     """What a rule asks of bits: `p[i] == 1`, `p[i] != q[i]`, or several of these with `&` between them.
 
     Each alternative is a list of (bits, values): `p[i] == q[i]` has two, `p[i] == 1` has one.
@@ -108,37 +110,33 @@ class Condition:
     >>> p[1] == 1 and q[1] == 0
     Traceback (most recent call last):
         ...
-    bitwright.common.errors.InputError: a condition is neither true nor false while rules are written: for 'and' put ...
+    bitwright.common.errors.InputError: a condition is neither true nor false while rules are written: conditions ...
     """
 
     alternatives: tuple[tuple[tuple[Ref, IntArray], ...], ...]
 
-    def __and__(self, other: object) -> Condition:
+    __bool__ = _Symbol._refuse
+
+    def __and__(self, other: object) -> Condition:  # type: ignore[override]
         if not isinstance(other, Condition):
             raise InputError(f"& stands between conditions, as in (p[1] == 1) & (q[1] == 0), but got {other!r}")
         return Condition(tuple(one + two for one, two in product(self.alternatives, other.alternatives)))
 
-    __rand__ = __and__
+    __rand__ = __and__  # type: ignore[assignment]
 
-    def __bool__(self) -> NoReturn:
-        raise InputError(
-            "a condition is neither true nor false while rules are written: for 'and' put a comma or & between "
-            "conditions, (p[1] == 1) & (q[1] == 0); for 'or' write two rules; for 'not' use != ; "
-            "compare two bits at a time"
+    @property
+    def _advice(self) -> str:
+        return (
+            "a condition is neither true nor false while rules are written: conditions are joined by a comma or &, as "
+            "in (p[1] == 1) & (q[1] == 0); for 'or' write two rules; for 'not' use != ; compare two bits at a time"
         )
 
-    def _refuse(self, _: object = None) -> NoReturn:
-        raise InputError("conditions are joined by a comma or &; for 'or' write two rules, for 'not' use !=")
-
-    __or__ = __ror__ = __xor__ = __rxor__ = __invert__ = __eq__ = __ne__ = _refuse
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
-        names = dict.fromkeys(ref._first_name() for alternative in self.alternatives for ref, _ in alternative)
+        names = dict.fromkeys(ref.name for alternative in self.alternatives for ref, _ in alternative)
         return f"<condition on {', '.join(names)}>"
 
 
-class Bits:
+class Bits(_Symbol):
     """A declared array of bits; indexing it from 1 gives a Ref, `x[:]` gives all of it.
 
     >>> from bitwright.rules import Builder
@@ -149,7 +147,7 @@ class Bits:
     (<m[1,3]>, <m[1,1], m[1,2], m[1,3] and 5 more>)
     """
 
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
     def __init__(self, field: Field) -> None:
         self.field = field
@@ -175,26 +173,27 @@ class Bits:
         if len(lengths) > 2:
             raise InputError(f"{self.field} is given indices of different lengths: {sorted(lengths - {1})}")
         full = np.broadcast_arrays(*axes)
-        asked = tuple(axis.reshape(axis.shape[0], prod(axis.shape[1:])) for axis in full)
-        return Ref(self.field, self.field.locate(asked), asked)
+        bits = self.field.locate(full)
+        if (bits < 0).any():
+            wrong = ",".join(str(int(axis.flat[(bits < 0).argmax()])) for axis in full)
+            raise InputError(f"index out of range: {self.field.name}[{wrong}], declared as {self.field}")
+        return Ref(self.field, bits.reshape(len(bits), prod(bits.shape[1:])))
 
     def __repr__(self) -> str:
         return f"<bits {self.field}>"
 
-    def _refuse(self, _: object) -> NoReturn:
-        name, one, every = self.field.name, *_forms(self.field)
-        raise InputError(f"{name} is an array of bits; compare one of them, {one} == 1, or all, {every} == 0")
-
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
-    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _refuse
+    @property
+    def _advice(self) -> str:
+        name, rank = self.field.name, len(self.field.shape)
+        one, every = f"{name}[{','.join('1' * rank)}]", f"{name}[{', '.join(':' * rank)}]"
+        return f"{self.field} is an array of bits; take one of them, as in {one} == 1, or all, as in {every} == 0"
 
 
 def checked_refs(given: Sequence[object], what: str) -> tuple[Ref, ...]:
     """The bits given to a call, each a Ref; else an InputError that says what to write."""
     for item in given:
         if isinstance(item, Bits):
-            one, every = _forms(item.field)
-            raise InputError(f"{what} takes bits, but {item.field} is an array; write {every} for all of it, or {one}")
+            item._refuse()
         if not isinstance(item, Ref):
             raise InputError(f"{what} takes bits such as p[1], got {item!r}")
     return tuple(item for item in given if isinstance(item, Ref))
@@ -203,20 +202,11 @@ def checked_refs(given: Sequence[object], what: str) -> tuple[Ref, ...]:
 def checked_conditions(given: Sequence[object]) -> tuple[Condition, ...]:
     """The conditions given to `when`; a bare bit, or anything else, is refused with what to write."""
     for item in given:
-        if isinstance(item, Ref):
-            name = item._first_name()
-            raise InputError(f"{name} alone is no condition; write {name} == 1 or {name} == 0")
-        if isinstance(item, Bits):
-            item._refuse(None)
+        if isinstance(item, Ref | Bits):
+            item._refuse()
         if not isinstance(item, Condition):
             raise InputError(f"when takes conditions such as p[1] == 1, got {item!r}")
     return tuple(item for item in given if isinstance(item, Condition))
-
-
-def _forms(field: Field) -> tuple[str, str]:
-    """How one bit and all bits of an array are written."""
-    rank = len(field.shape)
-    return f"{field.name}[{','.join('1' * rank)}]", f"{field.name}[{', '.join(':' * rank)}]"
 
 
 def _compared(ref: Ref, other: object, same: bool) -> Condition:
@@ -253,16 +243,14 @@ def bit_numbers(layout: Layout, given: object, what: str) -> tuple[int, ...]:
     if isinstance(given, bytes) or not isinstance(given, Iterable):
         raise InputError(f"{what} takes bits, such as 'carry' or ('p[1]', 'carry'), got {shorten(repr(given))}")
     items = tuple(given)
-    if set(map(type, items)) == {int}:
-        if not 0 <= min(items) <= max(items) < layout.size:
-            _number(layout, next(bit for bit in items if not 0 <= bit < layout.size), what)
+    if set(map(type, items)) == {int} and 0 <= min(items) <= max(items) < layout.size:  # the usual case, and many
         return items
     return tuple(bit for item in items for bit in _bits(layout, item, what))
 
 
 def one_bit(layout: Layout, given: object, what: str) -> int:
     """The number of the bit."""
-    found = _bits(layout, given, what)
+    found = bit_numbers(layout, (given,), what)
     if len(found) != 1:
         raise InputError(f"{what} takes a single bit, got {shorten(repr(given))}")
     return found[0]
@@ -276,19 +264,12 @@ def repeated(layout: Layout, bits: Iterable[int]) -> str:
 def _bits(layout: Layout, item: object, what: str) -> list[int]:
     if isinstance(item, str):
         return [layout.bit(item)]
-    if not isinstance(item, Ref | Bits):
-        return [_number(layout, item, what)]
-    ref = item if isinstance(item, Ref) else item[(slice(None),) * len(item.field.shape)]
-    if ref.field not in layout.fields:
-        raise InputError(f"{what} takes bits of the program, and {ref} is of another Builder")
-    if ref.bits.min(initial=0) < 0:
-        raise InputError(f"{what} uses an index that is out of range: {ref}, of {ref.field}")
-    return [int(bit) for bit in ref.bits.ravel()]
-
-
-def _number(layout: Layout, item: object, what: str) -> int:
+    if isinstance(item, Ref | Bits):
+        if item.field not in layout.fields:
+            raise InputError(f"{what} takes bits of the program, and {item} is of another Builder")
+        return (item.bits if isinstance(item, Ref) else item.field.bits()).ravel().tolist()
     if isinstance(item, bool | np.bool_) or not isinstance(item, int | np.integer):
         raise InputError(f"{what} takes bits: names such as 'p[1]', p[1] of a Builder, or numbers, got {item!r}")
     if not 0 <= item < layout.size:
         raise InputError(f"{what} has bit {int(item)}; the bits of the program are numbered 0 to {layout.size - 1}")
-    return int(item)
+    return [int(item)]

@@ -6,13 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import groupby, product
 from math import prod
-from typing import TypeVar
 
 import numpy as np
 
 from bitwright.common.errors import InputError
 from bitwright.rules.assemble import BitFamily, Picks, RuleFamily, assemble
-from bitwright.rules.families import Origin, WrittenAt
+from bitwright.rules.families import WrittenAt
 from bitwright.rules.layout import KEYWORDS, NAME, Layout
 from bitwright.rules.program import Program
 
@@ -27,8 +26,6 @@ def program_from_tables(
     bits: Layout | Sequence[str],
     blocks: Sequence[Sequence[Bit]],
     templates: Sequence[Template],
-    block_families: Sequence[str] | None = None,
-    rule_families: Sequence[str] | None = None,
 ) -> Program:
     """See Program.from_tables."""
     layout = bits if isinstance(bits, Layout) else layout_of_names(bits)
@@ -46,21 +43,15 @@ def program_from_tables(
         tests.append(list(zip(members[block], _values(configuration, len(members[block]), what), strict=True)))
         writes.append(None if written is None else [find(bit, what) for bit in written])
 
-    def block_family(chosen: Sequence[int], origin: Origin) -> BitFamily:
-        return BitFamily(len(chosen), Picks.of_rows([members[number] for number in chosen]), origin)
+    def places(what: str, count: int) -> list[WrittenAt]:
+        return [WrittenAt(what, place=f"{what} {number}") for number in range(count)]
 
-    def rule_family(chosen: Sequence[int], origin: Origin) -> RuleFamily:
-        write = Picks.of_rows([writes[number] or [] for number in chosen])
-        silent = np.array([writes[number] is None for number in chosen])
-        when = Picks.of_rows([[bit for bit, _ in tests[number]] for number in chosen])
-        values = np.array([value for number in chosen for _, value in tests[number]], dtype=np.int64)
-        return RuleFamily(len(chosen), when, values, write, origin, silent, adds_up=False)
-
-    return assemble(
-        layout,
-        _families("block", len(members), block_families, block_family),
-        _families("template", len(tests), rule_families, rule_family),
-    )
+    when = Picks.of_rows([[bit for bit, _ in row] for row in tests])
+    values = np.array([value for row in tests for _, value in row], dtype=np.int64)
+    silent = np.array([row is None for row in writes], dtype=bool)
+    write = Picks.of_rows([row or [] for row in writes])
+    rules = RuleFamily(len(tests), when, values, write, places("template", len(tests)), silent)
+    return assemble(layout, [BitFamily(len(members), Picks.of_rows(members), places("block", len(members)))], [rules])
 
 
 def layout_of_names(names: Sequence[str]) -> Layout:
@@ -115,20 +106,3 @@ def _values(configuration: Configuration, size: int, what: str) -> list[int]:
             f"{what} needs a number, or 0 or 1 for each of the {size} bits of its block, got {configuration!r}"
         )
     return [int(value) for value in values]
-
-
-Family = TypeVar("Family", BitFamily, RuleFamily)
-
-
-def _families(
-    what: str, count: int, labels: Sequence[str] | None, make: Callable[[Sequence[int], Origin], Family]
-) -> list[Family]:
-    """One family for each label; without labels every row is a family of its own."""
-    if labels is None:
-        return [make(range(count), [WrittenAt(what, place=f"{what} {number}") for number in range(count)])]
-    if len(labels) != count:
-        raise InputError(f"families are given for {len(labels)} {what}s, but there are {count}; give one name for each")
-    chosen: dict[str, list[int]] = {}
-    for number, label in enumerate(labels):
-        chosen.setdefault(str(label), []).append(number)
-    return [make(numbers, WrittenAt(label, place=f"{what}s '{label}'")) for label, numbers in chosen.items()]

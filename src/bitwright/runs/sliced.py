@@ -43,20 +43,13 @@ class Outcome:
 
 
 class SlicedRuns:
-    """Runs one algorithm by a table of decisions, in rows of `words` words; `program`: whose steps, if not its own."""
+    """Runs one algorithm by a table of decisions, in rows of `words` words."""
 
-    def __init__(
-        self,
-        algorithm: Algorithm,
-        limit: int,
-        decisions: Decisions,
-        words: int | None = None,
-        program: Program | None = None,
-    ) -> None:
+    def __init__(self, algorithm: Algorithm, limit: int, decisions: Decisions, words: int | None = None) -> None:
         from bitwright.runs import kernel  # compiled loops: only where they are used
 
-        self._kernel, self._plan, self._needed = kernel, plan(program or algorithm.program), decisions.needed
-        program, p = program or algorithm.program, self._plan
+        program, p = algorithm.program, plan(algorithm.program)
+        self._kernel, self._plan, self._needed = kernel, p, decisions.needed
         halt = kernel.NEVER if algorithm.halt is None else kernel.FIXED_POINT
         self._ports = kernel.RunPorts(
             inputs=algorithm.input_bits,

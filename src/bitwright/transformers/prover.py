@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property, partial
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ def decide(
             is on real arithmetic, and says so.
         seconds: the time after which no more is proved. At most 65,536 inputs are all tried nevertheless.
         seed: of the inputs that are tried as counterexamples.
-        workers: who proves the steps of decoding ; the result is the same.
+        workers: who proves the steps of decoding; the result is the same.
         journal: the steps that were proved before; those that are proved now are added.
         progress: gets the number of boxes that are bounded, and about how many there will be.
         note: gets what is known before the proof begins.
@@ -70,16 +71,16 @@ def decide(
     elif reason := not_covered(decoder):
         claims = search_claims(decoder, task, runtime, reason, seed, seconds)
     else:
-        clock = ProofClock(time.monotonic() + seconds, progress or (lambda *_: None))
-        how = BoxWork(workers or Workers(), journal, seed)
+        end = time.monotonic() + seconds
+        effort = Effort(workers or Workers(), journal, seed, end, progress or (lambda *_: None))
         hunt = Hunt(decoder, task, runtime or evaluator_of(decoder))
         if task.inputs <= FEW:
-            hunt.check_all()
+            hunt.check(next(task.every_input()))
             if note and not hunt.examples and hunt.least > 0:
                 note(f"right on all {task.inputs:,} inputs; trying to prove it")
         else:
             hunt.check(mixture_of(task).vary(VARIED, np.random.default_rng(seed)))
-        proofs = [prove(decoder, task, about, arithmetic, hunt, clock, how) for about in claim_names(task)]
+        proofs = [prove(decoder, task, about, arithmetic, hunt, effort) for about in claim_names(task)]
         claims = tuple(hunt.refute(claim) for claim in proofs)
         if task.inputs <= FEW and any(claim.verdict == "not decided" for claim in claims):
             claims = try_all(claims, runtime or decoder, task)
@@ -143,26 +144,6 @@ def _is_below(table: AttentionTable, example: Counterexample) -> bool:
     return bool(bound_input(table, example.symbols, example.step).upper[0] < 0)
 
 
-class ProofTimeError(Exception):
-    """The time for a proof is up."""
-
-
-@dataclass(frozen=True)
-class ProofClock:
-    """When to give up, and where progress goes."""
-
-    end: float
-    progress: Progress
-
-    def out(self) -> bool:
-        return time.monotonic() > self.end
-
-    def tick(self) -> None:
-        """Raises ProofTimeError once the time is up."""
-        if self.out():
-            raise ProofTimeError
-
-
 @dataclass
 class Hunt:
     """The search for counterexamples: the first one to each claim."""
@@ -191,21 +172,12 @@ class Hunt:
 
     def _confirms(self, example: Counterexample) -> bool:
         """Whether a module wrote what is wrong, or the decoder does in real arithmetic, whatever float64 rounds."""
-        if example.replayed_by == "module":
-            return True
-        return _is_below(self.table, example)
+        return example.replayed_by == "module" or _is_below(self.table, example)
 
     @cached_property
     def table(self) -> AttentionTable:
         """The attention of the decoder, for real arithmetic."""
         return tabulate(self.decoder, self.task, 0.0)
-
-    def check_all(self) -> None:
-        """Checks every input of the task, until each claim has a counterexample."""
-        for inputs in self.task.every_input():
-            self.check(inputs)
-            if len(self.examples) == len(claim_names(self.task)):
-                return
 
     def refute(self, claim: DecoderClaim) -> DecoderClaim:
         """The claim, refuted if a counterexample to it was found."""
@@ -216,16 +188,18 @@ class Hunt:
 
 
 @dataclass(frozen=True)
-class BoxWork:
-    """Who proves steps of decoding by boxes, what was proved before, and the seed of the inputs that are tried."""
+class Effort:
+    """Who proves steps of decoding, what was proved before, the seed of the inputs to try, and when to give up."""
 
     workers: Workers
     journal: StepJournal | None
     seed: int
+    end: float
+    progress: Progress
 
 
 def prove(
-    decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: ProofClock, how: BoxWork
+    decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, effort: Effort
 ) -> DecoderClaim:
     """The claim on the answers, or on the stop token: for float32 if that can be proved, else for real numbers."""
     if about in hunt.examples:
@@ -233,15 +207,15 @@ def prove(
     single = arithmetic == "float32" and fits_float32(decoder)
     wishes: Sequence[Arithmetic] = ("float32", "real") if single else ("real",)
     for wish in wishes:
-        doubt, left = wish == wishes[-1], clock.end - time.monotonic()
+        doubt, seconds = wish == wishes[-1], effort.end - time.monotonic()
         try:
-            proof = BoxProof(decoder, task, about, wish, doubt, how.seed, left, hunt.least / 2)
-            claim = prove_by_boxes(proof, hunt, clock, how)
+            proof = BoxProof(decoder, task, about, wish, doubt, effort.seed, seconds, hunt.least / 2)
+            claim = prove_by_boxes(proof, hunt, effort)
         except InputError:  # float32 may overflow
             if doubt:
                 raise
             continue
-        if claim.verdict == "proved" or about in hunt.examples or clock.out():
+        if claim.verdict == "proved" or about in hunt.examples or time.monotonic() > effort.end:
             break
     return claim
 
@@ -278,12 +252,17 @@ class BoxProof:
     watch: Callable[[int, float], None] | None = None
 
     @cached_property
-    def clock(self) -> ProofClock:
-        return ProofClock(time.monotonic() + self.seconds, lambda *_: None)
+    def end(self) -> float:
+        return time.monotonic() + self.seconds
+
+    def tick(self) -> None:
+        """Raises TimeoutError once the time is up."""
+        if time.monotonic() > self.end:
+            raise TimeoutError
 
     @cached_property
     def table(self) -> AttentionTable:
-        return tabulate(self.decoder, self.task, UNITS[self.arithmetic], self.clock.tick)
+        return tabulate(self.decoder, self.task, UNITS[self.arithmetic], self.tick)
 
     @cached_property
     def groups(self) -> list[list[Group]]:
@@ -295,17 +274,16 @@ class BoxProof:
         return {each.name: getattr(self, each.name) for each in fields(self)} | {"watch": None}
 
 
-def prove_by_boxes(proof: BoxProof, hunt: Hunt, clock: ProofClock, how: BoxWork) -> DecoderClaim:
+def prove_by_boxes(proof: BoxProof, hunt: Hunt, effort: Effort) -> DecoderClaim:
     """The claim by boxes of inputs; without `doubt` the first single input that is not proved ends the attempt."""
     results: list[StepResult] = []
 
     def watch(boxes: int, share: float) -> None:
         boxes += sum(result.boxes for result in results)
         share = (len(results) + share) / len(proof.groups)
-        clock.progress(boxes, round(boxes / share) if share else 0)
+        effort.progress(boxes, round(boxes / share) if share else 0)
 
-    watched = replace(proof, watch=watch)
-    with closing(_step_results(watched, how)) as found:
+    with closing(_step_results(replace(proof, watch=watch), effort)) as found:
         for result in found:
             results.append(result)
             watch(0, 0.0)
@@ -315,16 +293,16 @@ def prove_by_boxes(proof: BoxProof, hunt: Hunt, clock: ProofClock, how: BoxWork)
     return _claim_of(proof, results)
 
 
-def _step_results(proof: BoxProof, how: BoxWork) -> Generator[StepResult]:
+def _step_results(proof: BoxProof, effort: Effort) -> Generator[StepResult]:
     """What comes of each step, in order; of those in the journal, what it says."""
     keys: list[Key] = [(proof.about, proof.arithmetic, step) for step in range(len(proof.groups))]
-    known = {} if how.journal is None else {**how.journal.known}
+    known = {} if effort.journal is None else {**effort.journal.known}
     missing = [step for step, key in enumerate(keys) if key not in known]
-    with one_thread(), closing(how.workers.map(prove_step_alone, proof, missing)) as found:
+    with one_thread(), closing(effort.workers.map(prove_step_alone, proof, missing)) as found:
         for key in keys:
             result = known[key] if key in known else next(found)
-            if how.journal is not None and key not in known and result.end in ("done", "stuck"):
-                how.journal.append(key, result)
+            if effort.journal is not None and key not in known and result.end in ("done", "stuck"):
+                effort.journal.append(key, result)
             yield result
 
 
@@ -342,39 +320,36 @@ def prove_step_alone(proof: BoxProof, number: int) -> StepResult:
             end = "wrong"
         elif not proof.doubt and len(found.stuck):
             end = "stuck"
-        elif proof.clock.out():
+        elif time.monotonic() > proof.end:
             end = "time"
         return end != "done"
 
     try:
-        found = prove_step(
-            step_of(proof.table, groups), halt, np.random.default_rng([proof.seed, number]), wish=proof.margin
-        )
-    except ProofTimeError:
+        rng = np.random.default_rng([proof.seed, number])
+        found = prove_step(step_of(proof.table, groups), halt, rng, wish=proof.margin)
+    except TimeoutError:
         found, end = StepProof(), "time"
+    left = np.bincount(np.concatenate([found.stuck, found.waiting]), minlength=len(groups)).tolist()
     cases = range(len(groups)) if found.trees.count else ()
-    left = [int((found.stuck == case).sum() + (found.waiting == case).sum()) for case in cases]
     trees = tuple(b"" if left[case] else found.trees.preorder(case) for case in cases)
     wrong = [example.symbols for example in hunt.examples.values()]
-    inputs = np.stack(wrong) if wrong else np.zeros((0, *proof.task.positions.shape), np.int64)
-    return StepResult(end, found.bounded, float(found.least), tuple(left), trees, inputs)
+    inputs = np.array(wrong, np.int64).reshape(-1, *proof.task.positions.shape)
+    return StepResult(end, found.bounded, float(found.least), tuple(left[: len(cases)]), trees, inputs)
 
 
 def _claim_of(proof: BoxProof, results: Sequence[StepResult]) -> DecoderClaim:
-    task, boxes, missing = proof.task, sum(result.boxes for result in results), []
+    task, missing = proof.task, []
     trees: dict[Group, bytes] = {}
-    for of, result in zip(proof.groups, results, strict=False):
-        if some := sum(result.left):
-            missing.append(f"{_place(task, of)}: {some:,} {'box' if some == 1 else 'boxes'} open")
-        trees |= dict(zip(of, result.trees, strict=False))
-        if len(result.left) != len(of) or (result.end != "done" and not any(result.left)):
-            missing.append(f"{_place(task, of)}: not finished")
-    missing += [f"{_place(task, of)}: not finished" for of in proof.groups[len(results) :]]
+    for groups, result in zip_longest(proof.groups, results):
+        place = describe(task, groups[0]).partition(" ")[0].rstrip(",")
+        if result is not None and (some := sum(result.left)):
+            missing.append(f"{place}: {some:,} {'box' if some == 1 else 'boxes'} open")
+        elif result is None or len(result.left) != len(groups) or result.end != "done":
+            missing.append(f"{place}: not finished")
+        else:
+            trees |= zip(groups, result.trees, strict=True)
+    boxes = sum(result.boxes for result in results)
     claim = partial(DecoderClaim, proof.about, arithmetic=proof.arithmetic, method="boxes", boxes=boxes)
     if missing:
         return claim("not decided", inputs=0, open=tuple(missing))
     return claim("proved", inputs=task.inputs, margin=float(min(result.least for result in results)), trees=trees)
-
-
-def _place(task: ColumnTask, groups: list[Group]) -> str:
-    return describe(task, groups[0]).partition(" ")[0].rstrip(",")

@@ -6,13 +6,13 @@ counts by adding up, and matches by the definition, so that it is also the check
 
 from __future__ import annotations
 
+from dataclasses import replace
 from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.common.bits import BoolArray
-from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.protocol import Engine
 from bitwright.rules import Algorithm, Program
 from bitwright.rules.ensure_runs import Runs
@@ -185,8 +185,14 @@ _kept: tuple[str, Runner] | None = None  # in each process: what runs the batche
 
 def run_batch_of(task: Task, number: int) -> Tally:
     """The tally of one batch."""
-    count = task.size(number)
+    count, conditions = task.size(number), task.algorithm.conditions
     rows = task.inputs.rows(number * task.batch, count)
+    if conditions:
+        allowed = Runs(count, task.inputs.values(rows, count), {}).all_hold(conditions)
+        rows, outside = pack_words(unpack(rows, count)[allowed]), int(np.count_nonzero(~allowed))
+        count -= outside
+        ran = judged(task, rows, count, _runner(task).run(rows, count)) if count else Tally()
+        return replace(ran, outside=outside)
     return judged(task, rows, count, _runner(task).run(rows, count))
 
 
@@ -203,11 +209,10 @@ def _runner(task: Task) -> Runner:
     with _lock:
         if _kept is None or _kept[0] != task.token:
             decisions = task.engine.decisions if task.sliced else None
-            answered = task.engine.sliced if isinstance(task.engine, CellEngine) else None
             runner = (
                 Walker(task.algorithm, task.engine, task.limit)
                 if decisions is None
-                else SlicedRuns(task.algorithm, task.limit, decisions, program=answered)
+                else SlicedRuns(task.algorithm, task.limit, decisions)
             )
             _kept = (task.token, runner)
         return _kept[1]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bitwright.common.errors import counted, option
 from bitwright.common.files.documents import Check, check_fields, each, optional, real, table, text, whole
+from bitwright.rules.ensures import joined
 from bitwright.runs.run import program_id
 from bitwright.theory.decisions import Triple
 from bitwright.validation.oracles import Ensured
@@ -46,7 +47,8 @@ class BrokenBound:
 class Tally:
     """Counts over inputs, over runs, and over the states on their way."""
 
-    inputs: int = 0
+    inputs: int = 0  # that were run
+    outside: int = 0  # that were not, since a `where` line is false
     wrong: int = 0  # runs that ended otherwise than the oracle says, or so that an `ensure` line is false
     unfinished: int = 0  # runs that the step limit cut off; what they would give is not known
     endless: int = 0  # of these, the ones of which the oracle says that they never end
@@ -139,7 +141,7 @@ def _number(value: object) -> str | None:
     return None if isinstance(value, str) and re.fullmatch("-?0x[0-9a-f]+", value) else "a number in base 16"
 
 
-_COUNTS = ("inputs", "wrong", "unfinished", "endless", "unjudged", "evaluations", "wrong_steps", "beyond")
+_COUNTS = ("inputs", "outside", "wrong", "unfinished", "endless", "unjudged", "evaluations", "wrong_steps", "beyond")
 _COUNT = whole(0, 2**200)
 _VALUES, ANY_TABLE = table(_number), table(lambda _: None)
 _CROWD: dict[str, Check] = {"index": _number, "inputs": _VALUES}
@@ -176,6 +178,7 @@ def document(done: Validation) -> dict[str, Any]:
         "verdict": done.verdict,
         "exact": done.exact,
         "inputs": tally.inputs,
+        "outside": tally.outside,
         "random": task.inputs.random is not None,
         "sample_seed": None if task.inputs.random is None else task.inputs.seed,
         "step_limit": task.limit,
@@ -210,6 +213,8 @@ def report(done: Validation, again: Callable[[Failure], str] | None = None) -> s
     engine = task.engine
     rounded = "" if engine.rounding is None else f", {engine.rounding} rounding, K = {task.examples:,}"
     scope = "all there are" if task.inputs.random is None else f"random, sample seed {task.inputs.seed}"
+    if tally.outside:
+        scope += f" with {joined(task.algorithm.conditions)}; {tally.outside:,} others were not run"
     lines = [
         f"{done.verdict.upper()}: {about}, engine {engine.name}{rounded}",
         f"  inputs    {tally.inputs:,}, {scope}; {tally.wrong:,} wrong by {_judges(done)}",

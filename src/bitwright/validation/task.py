@@ -159,7 +159,7 @@ def describe(task: Task) -> dict[str, Any]:
     }
 
 
-FORMAT = "bitwright validation 3"
+FORMAT = "bitwright validation 4"
 _MAX_BYTES = 1 << 28
 _WHAT = "a validation file"
 
@@ -197,7 +197,7 @@ class ProgressFile:
         check_fields(document, path, _WHAT, fields)
         self._compare(document["of"])
         batches, tally = document["batches"], Tally.from_json(document["tally"], path)
-        if not _adds_up(tally) or tally.inputs != min(batches * task.batch, task.inputs.count):
+        if not _adds_up(tally) or tally.inputs + tally.outside != min(batches * task.batch, task.inputs.count):
             raise InputError(f"{path} is not {_WHAT}: its counts do not add up")
         if not _can_occur(tally, task.algorithm.program):
             raise InputError(f"{path} is not {_WHAT}: it has matches that no state of {task.algorithm.name} can have")

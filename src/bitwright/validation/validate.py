@@ -57,7 +57,7 @@ class Validation:
         """
         if self.tally.wrong or self.tally.wrong_steps:
             return "not exact"
-        return "not decided" if self.tally.undecided else "exact"
+        return "not decided" if self.tally.undecided or not self.tally.inputs else "exact"
 
     @property
     def sentence(self) -> str:
@@ -160,7 +160,7 @@ def validate(
         for part in results:
             done, tally = done + 1, tally + part
             if progress:
-                progress(tally.inputs, task.inputs.count)
+                progress(tally.inputs + tally.outside, task.inputs.count)
             if time.perf_counter() - saved > _SAVE_EVERY:
                 save()
                 saved = time.perf_counter()

@@ -12,10 +12,9 @@ from bitwright.common.files.storage import as_path, write_atomically
 from bitwright.common.files.storage import check_writable as check_writable
 from bitwright.common.lazy import Shown
 from bitwright.proofs.certificate import LimitVerdict, Verdict
-from bitwright.proofs.certificate_file import claims_of
+from bitwright.proofs.certificate_file import claims_of, read_verdict
 from bitwright.proofs.claims import ONE_SIZE, Claim, Outcome
 from bitwright.proofs.exhaustion import NetworkVerdict
-from bitwright.proofs.exhaustion.certificate_file import read_verdict
 from bitwright.proofs.exhaustion.one_state import OneState
 from bitwright.verbs.certificate_reports import limit_report, network_report, network_statement, state_report
 from bitwright.verbs.chain import ClaimChain
@@ -141,7 +140,7 @@ class Certificate(Shown, Report):
         {
           "certified": true
         """
-        return claims_of(self.own, type(self.own), self.chain.document())
+        return claims_of(self.own, self.chain.document())
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the certificate to a JSON file, which `load` reads.

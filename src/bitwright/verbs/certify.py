@@ -16,9 +16,8 @@ from bitwright.networks.external import Model, is_model
 from bitwright.networks.external.model import Given
 from bitwright.proofs import certificate
 from bitwright.proofs.certificate import LimitVerdict
-from bitwright.proofs.certificate_file import check_certificate
+from bitwright.proofs.certificate_file import check_certificate, check_subject
 from bitwright.proofs.exhaustion import NetworkVerdict, ProofTask, certify_network
-from bitwright.proofs.exhaustion.certificate_file import check_network_certificate, check_speaks_of
 from bitwright.proofs.exhaustion.domains import usual_domain
 from bitwright.proofs.exhaustion.one_state import look_at_state, state_with
 from bitwright.proofs.ranges import matches_range
@@ -214,14 +213,14 @@ def check(
     with naming_program(target.algorithm, claimed.of):
         if isinstance(own, LimitVerdict):
             with tell.working("checking") as step:
-                check_certificate(own, target.algorithm, step)
+                check_certificate(own, target.algorithm, progress=step)
         else:
             assert target.network is not None
-            check_speaks_of(own, target.algorithm, target.network)
+            check_subject(own, target.algorithm, target.network)
             task, who = _task(target, own.domain, workers, device, yes, None, tell, check=True)
             with tell.working(task.unit) as step:
                 how: dict[str, Any] = {"workers": who, "progress": step, "device": task.device}
-                own = check_network_certificate(own, target.algorithm, target.network, oracle=target.oracle, **how)
+                own = check_certificate(own, target.algorithm, target.network, oracle=target.oracle, **how)
         chain = target.chain(tell, claimed.chain.tried)
         if target.oracle is None and target.programs.programs:  # a pattern by itself has no other claims
             chain.check(claimed.chain)

@@ -14,6 +14,7 @@ from bitwright.proofs.claims import ONE_SIZE, Claim, Outcome
 from bitwright.proofs.hints import false_hint
 from bitwright.proofs.sizes import CoveredSizes
 from bitwright.rules import Algorithm
+from bitwright.rules.algorithm import for_inputs
 from bitwright.rules.ensures import joined
 from bitwright.verbs.sizes import EVERY, InSizes, ProgramAtSize, numbers_of
 from bitwright.verbs.telling import Teller
@@ -132,6 +133,8 @@ def prove_chain(
     ensures = joined(lines[:_SHOWN])
     if len(lines) > _SHOWN:
         ensures += f" and {counted(len(lines) - _SHOWN, 'more line')}"
+    if algorithm is not None and algorithm.conditions:
+        ensures += f" {for_inputs(algorithm)}"
     return ClaimChain(ensures, tuple(claims), proofs)
 
 

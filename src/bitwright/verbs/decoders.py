@@ -188,20 +188,15 @@ def _named(task: Path, network: Path | None) -> Path:
     return network
 
 
-def train_file(task: Path, output: Path, *, seeds: range, until: str, tell: Teller) -> TrainedDecoder:
-    """Trains a decoder for the task in a file, and writes the first that is proved, or else the one closest to it.
-
-    Args:
-        until: "proved" to train those that are not proved in further rounds, or "trained".
-    """
+def train_file(task: Path, output: Path, *, seeds: range, tell: Teller) -> TrainedDecoder:
+    """Trains decoders for the task in a file until one is proved, and writes that one, or the closest to it."""
     columns = load_task(task)
-    recipe = TrainingRecipe() if until == "proved" else TrainingRecipe(rounds=0)
     with tell.working("steps of training") as step:
 
         def show(stage: Stage) -> None:
             step(stage.done, stage.total)
 
-        trained = train_until_proved(columns, recipe, seeds=list(seeds), enough=1, progress=show)
+        trained = train_until_proved(columns, TrainingRecipe(), seeds=list(seeds), enough=1, progress=show)
     best = min(trained, key=lambda training: (not training.decision, training.wrong[-1], training.seed))
     save_decoder(best.decoder, output)
     return best

@@ -21,7 +21,6 @@ from bitwright.networks.train import ExecutionSet
 from bitwright.rules import Algorithm, Program
 from bitwright.rules.cells import Tile
 from bitwright.rules.given import as_algorithm
-from bitwright.rules.local import LocalStates
 from bitwright.rules.pattern import Pattern
 from bitwright.runs.progress import Progress
 from bitwright.runs.successors import executions_of_inputs, lets_of, random_executions, random_states, successors
@@ -228,12 +227,10 @@ def _local_states(
     """For each kind, the templates of the pattern that its local states match, and the ports that they set."""
     wiring = Wiring(program, pattern, tile)
     for wired, numbers in zip(wiring.kinds, wiring.numbers(states), strict=True):
-        local = LocalStates(pattern.kinds[wired.kind])
-        own = local.matched(np.unique(numbers))
-        matched = np.zeros((len(own), pattern.program.templates), dtype=bool)
-        matched[:, slice(*pattern.first_template[wired.kind : wired.kind + 2])] = own
-        following = np.zeros((len(own), pattern.program.bits), dtype=bool)
-        following[:, pattern.port_bits(wired.kind)] = local.truth(own)
+        matched = pattern.matched(wired.kind, np.unique(numbers))
+        following = np.zeros((len(matched), pattern.program.bits), dtype=bool)
+        own = pattern.local[wired.kind].truth(matched[:, pattern.templates_of(wired.kind)])
+        following[:, pattern.port_bits(wired.kind)] = own
         yield matched, following
 
 

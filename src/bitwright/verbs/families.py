@@ -9,19 +9,19 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from bitwright.common.bits import shorten, whole_number
+from bitwright.common.bits import shorten
 from bitwright.common.errors import InputError, ProgramError, counted, option
 from bitwright.common.files.executions import Executions
 from bitwright.inference.families.blocks import Blocks, fit_arrays
 from bitwright.inference.families.lines import NAMES
 from bitwright.inference.families.search import Fitted, FoundFamilies, find_families
 from bitwright.inference.families.text import find_runs, lines_of_runs, open_line, rule_lines, unseen_lines
-from bitwright.inference.rules import InferredRules
-from bitwright.rules import Algorithm, Program, parse
+from bitwright.rules import Algorithm, Program
 from bitwright.rules.layout import KEYWORDS
+from bitwright.rules.text import RuleText
 from bitwright.runs.progress import Progress
 from bitwright.runs.successors import successors
-from bitwright.verbs.inference import Inference
+from bitwright.verbs.inference import Inference, InferredRules
 
 _MOST_LISTED = 200  # open rules, and configurations that were not seen, in the comments of a file
 _MOST_PRINTED = 6  # of each
@@ -94,7 +94,8 @@ class FamilyInference(InferredRules):
         >>> found.algorithm(1000)
         Algorithm 'inferred': 3,000 bits, 2,000 blocks, 4,000 templates
         """
-        return parse("\n".join(["", *self.rules, *self.from_runs, *self.lines]), "inferred", {self.let: size})
+        text = "\n".join(["", *self.rules, *self.from_runs, *self.lines])
+        return RuleText.of(text).at({self.let: size}, "inferred")
 
     def text(self) -> str:
         """A rule file: the verdict, the rules with their `let`, and in comments below them what is open.
@@ -172,14 +173,12 @@ class FamilyInference(InferredRules):
 
     def _at_size(self, size: int) -> Program | None:
         """The program of the rules alone at a size; None if the text is none there."""
-        try:
-            return parse("\n".join(self.rules), "inferred", {self.let: size}).program
-        except ProgramError:
-            return None
+        found = RuleText.of("\n".join(self.rules)).at_or_none({self.let: size})
+        return None if found is None else found.program
 
     def _at(self, size: int) -> Inference:
         assert self.found.contradiction is not None
-        return Inference(self.executions[size], None, None, self.found.contradiction[1], None)
+        return Inference(self.executions[size], None, None, self.found.contradiction[1])
 
     def report(self, most: int = _MOST_PRINTED) -> Iterator[str]:
         """The verdict, its class, and what the states leave open: at most so many rules and configurations."""
@@ -252,8 +251,6 @@ def infer_families(
     let: str,
     lines: str | Sequence[str],
     *,
-    coefficients: int | None,
-    offsets: int | None,
     seconds: float | None,
     progress: Progress,
 ) -> FamilyInference:
@@ -263,9 +260,6 @@ def infer_families(
             raise InputError(f"a size is an integer from 1 to {_MOST_SIZE:,}, got {shorten(repr(size))}")
     if len(executions) < 2:
         raise InputError(f"a program for every size needs executions of two sizes or more, got {len(executions)}")
-    for name, number in (("coefficients", coefficients), ("offsets", offsets)):
-        if number is not None:
-            whole_number(number, option(name), 1, 8)
     names = {name.partition("[")[0] for one in executions.values() for name in one.names}
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", let) or let in {*NAMES, *KEYWORDS, *names}:
         raise InputError(
@@ -275,7 +269,7 @@ def infer_families(
         raise InputError(f"{option('seconds')} is a number above 0 and below a million, got {shorten(repr(seconds))}")
     given = _given_lines(lines)
     ordered = dict(sorted(executions.items()))
-    found = find_families(ordered, blocks, coefficients, offsets, seconds, progress, let)
+    found = find_families(ordered, blocks, seconds, progress, let)
     result = FamilyInference(ordered, let, found, given)
     if found.fitted is not None and not found.fitted.cover.terms:
         raise InputError("these states turn no bit on, so there is no rule to write; give more states")

@@ -14,16 +14,35 @@ from typing import Any
 import numpy as np
 
 from bitwright.common.bits import BoolArray
-from bitwright.common.errors import InputError, counted, listing, option
+from bitwright.common.errors import InputError, Report, counted, listing, option
 from bitwright.common.files.executions import Executions
+from bitwright.common.files.storage import as_path, write_atomically
 from bitwright.inference.contradiction import Contradiction
 from bitwright.inference.find_blocks import MAX_FOUND, FoundBlocks
-from bitwright.inference.recovered import ProgramComparison, Recovered, Undetermined, compare
-from bitwright.inference.rules import InferredRules
+from bitwright.inference.recovered import ProgramComparison, Recovered
 from bitwright.rules import Algorithm, Program
 
 _MOST_LISTED = 1_000  # writes that are not determined, in the comments of a file
-PathName = str | PathLike[str]
+
+
+class InferredRules(Report):
+    """Rules with a report of how sure they are; true if there are some."""
+
+    @property
+    def inferred(self) -> bool:
+        """Whether there are rules."""
+        raise NotImplementedError
+
+    def __bool__(self) -> bool:
+        return self.inferred
+
+    def text(self) -> str:
+        """The text of the rule file; raises InputError if there are none."""
+        raise NotImplementedError
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the rules to a .bw file; raises InputError if there are none."""
+        write_atomically(as_path(path, "a rule file"), self.text().encode())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,7 +51,7 @@ class Inference(InferredRules):
 
     >>> from bitwright import addition, executions, infer
     >>> found = infer(executions(addition(2), "states", states=300), blocks=addition(2), against=addition(2))
-    >>> found.explained, found.program() == addition(2).program, found.comparison.agrees
+    >>> found.inferred, found.program() == addition(2).program, found.comparison.agrees
     (True, True, True)
     >>> print(found.sentence)
     INFERRED: 8 templates from 300 states of 6 bits in 4 blocks
@@ -41,9 +60,8 @@ class Inference(InferredRules):
     executions: Executions
     given: Algorithm | None  # whose blocks were meant
     search: FoundBlocks | None  # None where the blocks were given
-    contradiction: Contradiction | None
-    recovered: Recovered | None  # the writes that are confirmed, excluded and open; None where nothing explains all
-    undetermined: Undetermined = "off"  # what becomes of writes that are left open
+    contradiction: Contradiction | None = None
+    recovered: Recovered | None = None  # the writes that are confirmed, excluded and open; None where nothing fits
     comparison: ProgramComparison | None = None  # with a program that was named
 
     def __bool__(self) -> bool:
@@ -51,7 +69,7 @@ class Inference(InferredRules):
         return self.inferred and bool(self.comparison is None or self.comparison.agrees)
 
     @property
-    def explained(self) -> bool:
+    def inferred(self) -> bool:
         """Whether some rules with these blocks explain all executions."""
         return self.recovered is not None
 
@@ -60,28 +78,19 @@ class Inference(InferredRules):
         """Whether these are the only ones."""
         return self.recovered is not None and self.recovered.determined
 
-    @property
-    def inferred(self) -> bool:
-        """Whether there are rules: some explain all executions, and open writes are not a reason to refuse."""
-        return self.explained and (self.undetermined != "refuse" or self.determined)
-
     def report(self) -> Iterator[str]:
         if self.contradiction is not None:
             return self._contradicted(self.contradiction)
         return self._no_blocks() if self.recovered is None else self._recovered(self.recovered)
 
     def program(self) -> Program:
-        """The program of the confirmed writes; those left open are as `undetermined` says.
+        """The program of the confirmed writes; those left open are left out.
 
         >>> from bitwright import addition, executions, infer
         >>> infer(executions(addition(2), "states", states=300)).program()
         <Program: 6 bits, 4 blocks, 8 templates>
         """
-        return self._found().program(self.undetermined)
-
-    def compare(self, what: Algorithm | Program) -> ProgramComparison:
-        """Compares with a program: which of its templates the executions confirm, and which they contradict."""
-        return compare(self._found(), what.program if isinstance(what, Algorithm) else what)
+        return self._found().program()
 
     def text(self) -> str:
         """A rule file: how sure it is, the writes that are not determined, and the rules.
@@ -91,15 +100,13 @@ class Inference(InferredRules):
         # inferred from 300 states: 8 writes confirmed, 0 not determined
         """
         found, program = self._found(), self.program()
-        writes = counted(found.confirmed, "write")
-        states = counted(len(self.executions), "state")
+        writes, states = counted(found.confirmed, "write"), counted(len(self.executions), "state")
         head = [f"# inferred from {states}: {writes} confirmed, {found.undetermined:,} not determined"]
         if found.seen < found.configurations:
             head.append(f"# {found.configurations - found.seen:,} configurations of blocks were not seen")
         if found.undetermined:
-            head.append(f"# not determined, and {'left out' if self.undetermined != 'on' else 'written below'}:")
             lines = list(islice(found.open_lines(), _MOST_LISTED + 1))
-            head += [f"#   {line}" for line in lines[:_MOST_LISTED]]
+            head += ["# not determined, and left out:", *(f"#   {line}" for line in lines[:_MOST_LISTED])]
             head += ["#   and more"] * (len(lines) > _MOST_LISTED)
         body = Algorithm("inferred", program)
         if self.given is not None:
@@ -139,10 +146,6 @@ class Inference(InferredRules):
             raise InputError(f"there are no rules to give: {self.sentence}")
         return self.recovered
 
-    def _program(self, found: Recovered) -> Program | None:
-        """The program, if it may be given and has a template."""
-        return self.program() if self.inferred and found.templates(self.undetermined == "on") else None
-
     def _on(self, state: BoolArray) -> str:
         """The bits that are on in a state."""
         names = [self.executions.names[bit] for bit in np.flatnonzero(state).tolist()]
@@ -179,14 +182,11 @@ class Inference(InferredRules):
         yield "  the data have a wrong bit, or more bits are read together"
 
     def _recovered(self, found: Recovered) -> Iterator[str]:
-        search, comparison, program, names = self.search, self.comparison, self._program(found), self.executions.names
-        states, estimate = counted(len(found.executions), "state"), found.estimate
-        if not self.inferred:
-            yield f"NOT DETERMINED by {states}: no program is written with {option('undetermined')} refuse"
-        else:
-            templates = counted(0 if program is None else program.templates, "template")
-            size = f"{counted(len(names), 'bit')} in {counted(len(found.blocks), 'block')}"
-            yield f"INFERRED: {templates} from {states} of {size}"
+        search, comparison, names, states = self.search, self.comparison, self.executions.names, len(found.executions)
+        program = found.program() if found.confirmed else None
+        size = f"{counted(len(names), 'bit')} in {counted(len(found.blocks), 'block')}"
+        templates = counted(0 if program is None else program.templates, "template")
+        yield f"INFERRED: {templates} from {counted(states, 'state')} of {size}"
         if search is not None:
             yield f"  blocks      {_shown_blocks(names, found.blocks)}"
             others = [" ".join(names[bit] for bit in bits) for bits in search.others]
@@ -195,15 +195,12 @@ class Inference(InferredRules):
             else:
                 yield "  minimal     no block can be split, and no other choice came up"
         yield f"  seen        {found.seen:,} of {found.configurations:,} configurations of blocks"
-        shown = f" ({'left out' if self.undetermined == 'off' else 'written'})"
-        yield (
-            f"  writes      {found.confirmed:,} confirmed, {found.cleared:,} cleared, "
-            f"{found.undetermined:,} not determined" + shown * bool(found.undetermined and self.inferred)
-        )
+        writes = f"{found.confirmed:,} confirmed, {found.cleared:,} cleared, {found.undetermined:,} not determined"
+        yield f"  writes      {writes}{' (left out)' if found.undetermined else ''}"
         if program is not None:
-            yield f"  reproduces  {found.reproduced(program):,} of {states}"
+            yield f"  reproduces  {found.reproduced(program):,} of {counted(states, 'state')}"
         if not found.determined and not (search and search.others):
-            yield f"  to come     {_to_come(estimate.states, estimate.never)}"
+            yield f"  to come     {_to_come(found.estimate.states, found.estimate.never)}"
         if comparison is not None:
             yield (
                 f"  against     {comparison.agree:,} of {counted(comparison.templates, 'template')} confirmed, "
@@ -213,7 +210,8 @@ class Inference(InferredRules):
                 yield f"  different   {rule}"
 
     def _document(self, found: Recovered) -> dict[str, Any]:
-        names, search, comparison, program = self.executions.names, self.search, self.comparison, self._program(found)
+        names, search, comparison = self.executions.names, self.search, self.comparison
+        program = found.program() if found.confirmed else None
         return {
             "inferred": self.inferred,
             "determined": found.determined,
@@ -228,7 +226,6 @@ class Inference(InferredRules):
             "confirmed": found.confirmed,
             "cleared": found.cleared,
             "undetermined": found.undetermined,
-            "undetermined_are": self.undetermined,
             "templates": None if program is None else program.templates,
             "program_id": None if program is None else program.id,
             "reproduced": None if program is None else found.reproduced(program),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from bitwright.common.bits import BoolArray
 from bitwright.common.errors import InputError, option
 from bitwright.engines.external import FittedModel, ModelColumns
-from bitwright.networks.external import READS, Model, as_model
+from bitwright.networks.external import READS, as_model
 from bitwright.networks.external import is_model as is_model
 from bitwright.networks.external.model import StateTable
 from bitwright.rules import Algorithm, NodeProgram
@@ -25,16 +24,6 @@ if TYPE_CHECKING:
     from bitwright.networks.external.model import Reads
 
 _MOST = 1 << 20  # rows of a table
-
-
-def model_of(network: Path | None, reads: str | None, threshold: float | None) -> Path | Model | None:
-    """A network file of the command line: ours as it is, an ONNX file with how to read it."""
-    if network is None or not is_model(network):
-        for name, value in (("reads", reads), ("threshold", threshold)):
-            if value is not None:
-                raise InputError(f"{option(name)} goes with an ONNX file, {option('network')} MODEL.onnx; leave it out")
-        return network
-    return Model(network, reads, 0.5 if threshold is None else threshold)  # type: ignore[arg-type]
 
 
 def fitted(
@@ -93,7 +82,7 @@ def kinds_of(subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | No
 
 def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsked | None) -> StateTable:
     """The table of `Model.table`."""
-    from bitwright.proofs.exhaustion.findings import Truth
+    from bitwright.proofs.exhaustion.findings import written_bits
     from bitwright.proofs.exhaustion.judges import states_of
 
     if reads not in READS:
@@ -108,12 +97,12 @@ def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsk
     domain = states_of(columns, by_algorithm(subjects)[0], "states")
     if domain.size > _MOST:
         raise InputError(f"there are {domain.size:,} states, more than the {_MOST:,} that a table holds")
-    truth, parts = Truth(columns.program), []
+    parts = []
 
     def look(matched: BoolArray, numbers: Any, step: int, times: int, own: slice) -> None:  # noqa: ARG001
         asked = np.zeros((len(matched), columns.program.bits), dtype=bool)
         asked[:, own] = True
-        parts.append((columns.rows(matched), (truth(matched) & asked), asked))
+        parts.append((columns.rows(matched), written_bits(columns.program, matched) & asked, asked))
 
     domain.visit(0, domain.size, look)
     inputs, labels, asked = (np.concatenate(each) for each in zip(*parts, strict=True))

@@ -54,7 +54,7 @@ class Package:
         return target in self.names or Path(target).suffix.lower() in self.suffixes
 
 
-MACHINES = Package("bitwright.machines.programs", (".sbn", ".py", *IMAGES), ("machine-v",))
+MACHINES = Package("bitwright.machines.programs", (".sbn", *IMAGES), ("machine-v",))
 
 
 def package_of(target: str) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from bitwright.common.bits import parse_signed
 from bitwright.common.errors import InputError, shorten
 from bitwright.graphs.named import NamedGraph
-from bitwright.machines import assemble, compile_function
+from bitwright.machines import assemble
 from bitwright.machines.programs import SubleqProgram, on_sbn_machine
 from bitwright.machines.subleq import Shape, assemble_sq, find_dialect, machine_v, parse_image
 from bitwright.rules import Algorithm, NodeProgram, Topology, parse
@@ -27,11 +27,9 @@ def pasted_nodes(text: str, name: str) -> NodeProgram:
     return parse_node_program(_plain(text), name)
 
 
-def pasted_sbn(text: str, name: str, machine: str, language: str) -> Algorithm:
-    """SBN assembly, or the small language (`python`), on machine A or B."""
-    _check_language("SBN", language, "python")
-    text = compile_function(_plain(text), name=name) if language == "python" else _plain(text)
-    return on_sbn_machine(assemble(text, name), machine)
+def pasted_sbn(text: str, name: str, machine: str) -> Algorithm:
+    """SBN assembly on machine A or B."""
+    return on_sbn_machine(assemble(_plain(text), name), machine)
 
 
 def pasted_image(
@@ -47,7 +45,6 @@ def pasted_image(
 
     `check` may refuse a number of words of that width, before the machine is built, which may be large.
     """
-    _check_language("SUBLEQ", language, "image")
     text, labels = _plain(text), dict[str, int]()
     if language == "image":
         image = parse_image(text)
@@ -94,11 +91,6 @@ def whole_program(program: NodeProgram, graph: NamedGraph) -> tuple[Algorithm, S
 def numbers_of(texts: Mapping[str, str]) -> dict[str, int]:
     """Typed input values by name: decimal, negative, 0x or 0b."""
     return {name: parse_signed(text, f"input {shorten(name)}") for name, text in texts.items()}
-
-
-def _check_language(what: str, language: str, other: str) -> None:
-    if language not in ("assembly", other):
-        raise InputError(f"{what} is written in the language assembly or {other}, not in {shorten(language)}")
 
 
 def _plain(text: str) -> str:

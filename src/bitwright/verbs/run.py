@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from warnings import warn
 
 import numpy as np
 
-from bitwright.common.bits import BoolArray, to_bit_rows
-from bitwright.common.errors import InputError, option
+from bitwright.common.bits import BoolArray, from_bit_rows, to_bit_rows
+from bitwright.common.errors import BitwrightWarning, InputError, counted, option
 from bitwright.common.lazy import is_a
 from bitwright.engines.protocol import Engine
 from bitwright.rules import Algorithm, Program
 from bitwright.rules.algorithm import check_inputs
+from bitwright.rules.ensure_runs import Runs
+from bitwright.rules.ensures import joined
 from bitwright.rules.given import is_node_program
 from bitwright.runs.observers import Watch
 from bitwright.runs.progress import Progress
@@ -21,7 +24,7 @@ from bitwright.runs.run import BatchRun, Run, run_batch, run_with
 from bitwright.verbs.arguments import as_array, check_batch, check_named, check_once, check_values
 from bitwright.verbs.engines import SETTINGS, engine_for
 from bitwright.verbs.open import SIZED, MachineChoice, is_image, open_subleq, shipped, subject
-from bitwright.verbs.telling import Teller, teller
+from bitwright.verbs.telling import Listener, Teller, teller
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -192,6 +195,8 @@ def run(
         if of_many:
             raise InputError(f"{' and '.join(of_many)} go with many runs; leave them out")
         algorithm.state(given)  # complains about inputs before anything long begins
+        if not algorithm.allows(given):
+            _warn_outside(algorithm, tell, "these inputs do")
         chosen = engine_for(algorithm, engine, network, settings, tell)
         # Where neither the program nor the caller limits the steps, the default limit says nothing of the time left.
         limited = steps is not None or algorithm.steps is not None or not hasattr(progress, "working")
@@ -201,9 +206,23 @@ def run(
     if record or watch is not None:
         raise InputError("record and watch go with a single run; leave them out")
     check_batch(states, of_many.get("workers"))
+    if algorithm.conditions:
+        numbers = {word.name: from_bit_rows(states[:, list(word.bits)], word.signed) for word in algorithm.inputs}
+        if outside := int(np.count_nonzero(~Runs(len(states), numbers, {}).all_hold(algorithm.conditions))):
+            verb = "do" if outside > 1 else "does"
+            _warn_outside(algorithm, tell, f"{outside:,} of {counted(len(states), 'run')} {verb}")
     chosen = engine_for(algorithm, engine, network, settings, tell)
     with tell.working("runs") as told:
         return run_batch(algorithm, states, engine=chosen, limit=steps, progress=told, **of_many)
+
+
+def _warn_outside(algorithm: Algorithm, tell: Teller, which: str) -> None:
+    """Warns of inputs that the `ensure` lines do not cover."""
+    message = f"{which} not satisfy 'where {joined(algorithm.conditions)}', so no ensure line applies"
+    if isinstance(tell, Listener):
+        warn(message, BitwrightWarning, stacklevel=3)
+    else:
+        tell.note(message)
 
 
 def _is_machine_v(what: object) -> TypeIs[MachineV]:

@@ -35,7 +35,7 @@ def read_program(source: ProgramSource, limits: Limits) -> What:
         case "rules":
             found = pasted_rules(text, name)
         case "sbn":
-            found = pasted_sbn(text, name, source.machine, source.language)
+            found = pasted_sbn(text, name, source.machine)
         case "permutation":
             found = named_algorithm("permutation", order=source.order)
         case "addition":

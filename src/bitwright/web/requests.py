@@ -63,7 +63,7 @@ class ProgramSource(_Model):
     counter: bool = False
     order: Annotated[list[int], Field(max_length=LIMITS.bits)] = []
     text: Text = ""
-    language: Literal["assembly", "image", "python"] = "assembly"
+    language: Literal["assembly", "image"] = "assembly"
     machine: Literal["A", "B"] = "B"
     words: Annotated[int, Field(ge=1, le=2**24)] | None = None  # None: as the text says
     width: Annotated[int, Field(ge=1, le=64)] | None = None

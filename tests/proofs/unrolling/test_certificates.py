@@ -76,3 +76,28 @@ def test_changed_rules_do_not_hold(tmp_path):
         (folder / "rules.bw").write_text(rules)
     rewrite(folder, {**certificate, "rules": "0" * 64})
     assert "other rules" in checked(folder, "check_at_size.py").err
+
+
+KEPT = """
+bits a[4] b[4]
+block a[i] b[i] for i in 1..4
+when a[i]=1 b[i]=0 write a[i] for i in 1..4
+when a[i]=1 b[i]=1 write a[i] for i in 1..4
+input a b
+output rest = a
+steps 1
+where a < b
+ensure rest == a % b and a // b == 0
+"""
+
+
+def test_conditions_and_divisors_are_part_of_the_formula(tmp_path):
+    assert prove_at_size(bitwright.parse(KEPT), folder=tmp_path).verdict == "proved"
+    done = checked(tmp_path, "check_at_size.py")
+    assert (done.code, "where a < b" in done.out) == (0, True), done.err
+    certificate = json.loads((tmp_path / "certificate.json").read_text())
+    for old, new in (("where a < b\n", ""), ("where a < b", "where a <= b"), ("a % b", "b % a")):
+        rules = (tmp_path / "rules.bw").read_text()
+        rewrite_rules(tmp_path, certificate, old, new)
+        assert "another" in checked(tmp_path, "check_at_size.py").err
+        (tmp_path / "rules.bw").write_text(rules)

@@ -67,7 +67,7 @@ def test_examples_are_proved_at_their_sizes(name):
 @pytest.mark.parametrize("name", [*NAMES, "multiplication"])
 def test_a_mutant_is_proved_only_if_it_is_right(name, monkeypatch):
     """Without runs and samples beforehand: only the graph and the solver decide."""
-    monkeypatch.setattr(proofs, "_wrong_run", lambda _: None)
+    monkeypatch.setattr(proofs, "_wrong_run", lambda *_: None)
     monkeypatch.setattr(solver, "_sampled", lambda *_: {})
     rng, decided = random.Random(3), {True: 0, False: 0}
     tried = list(mutants(example(name, 2), rng))
@@ -115,7 +115,7 @@ def test_few_inputs_are_all_tried_where_nothing_else_decides(monkeypatch):
     assert prove_at_size(without_invariants(4), conflicts=10).sentence == "proved (all 256 inputs tried)"
     monkeypatch.setitem(sys.modules, "pysolvers", None)
     assert prove_at_size(without_invariants(4)).sentence == "proved (all 256 inputs tried)"
-    monkeypatch.setattr(proofs, "_wrong_run", lambda _: None)
+    monkeypatch.setattr(proofs, "_wrong_run", lambda *_: None)
     found = prove_at_size(replace(without_invariants(4), ensures=["product != 143"]))
     assert (found.verdict, found.counterexample) == ("refuted", {"multiplicand": 11, "multiplier": 13})
     many = prove_at_size(without_invariants(9))

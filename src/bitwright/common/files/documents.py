@@ -87,6 +87,11 @@ def real(least: float, most: float) -> Check:
     return lambda value: None if type(value) in (int, float) and least <= value <= most else wanted  # type: ignore[operator]
 
 
+def number() -> Check:
+    """A number, whole or not; the reader has refused NaN and infinity."""
+    return lambda value: None if type(value) in (int, float) else "a number"
+
+
 def text(most: int = 1 << 16) -> Check:
     wanted = f"text of at most {most:,} characters"
     return lambda value: None if type(value) is str and len(value) <= most else wanted
@@ -119,6 +124,18 @@ def each(check: Check, least: int = 0, most: int = 1 << 24) -> Check:
             return f"a list of {least:,} to {most:,} items"
         wanted = next((wanted for item in value if (wanted := check(item))), None)
         return wanted and f"a list, each item {wanted}"
+
+    return look
+
+
+def record(*checks: Check) -> Check:
+    """A list with one item for each of these checks."""
+
+    def look(value: object) -> str | None:
+        if type(value) is not list or len(value) != len(checks):
+            return f"a list of {len(checks):,} items"
+        wanted = [wanted for item, check in zip(value, checks, strict=True) if (wanted := check(item))]
+        return f"a list with {wanted[0]}" if wanted else None
 
     return look
 

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import get_context, parent_process
+from multiprocessing import current_process, get_context, parent_process
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -56,6 +56,7 @@ def in_threads(work: Callable[[Job], Result], jobs: Iterable[Job]) -> Generator[
 
 
 MAX_PROCESSES = 256
+_UNGUARDED = 83  # the exit code of a worker whose import of the main script would start workers
 _AHEAD = 2  # jobs handed out for each worker, so that none waits for the next one
 
 
@@ -63,6 +64,8 @@ def in_processes(
     count: int, work: Callable[[Common, Job], Result], common: Common, jobs: Iterable[Job]
 ) -> Generator[Result]:
     """`work(common, job)` for each job, in order, by this many processes; they read what they share from a file."""
+    if getattr(current_process(), "_inheriting", False):  # the script that starts workers is imported by one of them
+        os._exit(_UNGUARDED)
     with NamedTemporaryFile() as shared:
         shared.write(bytes(ForkingPickler.dumps((work, common))))
         shared.flush()
@@ -83,6 +86,11 @@ def in_processes(
 
 def _why_died(codes: set[int | None]) -> str:
     """What to do about worker processes with these exit codes; the kernel kills those that lack memory."""
+    if _UNGUARDED in codes:
+        return (
+            "each worker process imports your script, which starts workers when it is imported; "
+            "put that part of the script below the line: if __name__ == '__main__':"
+        )
     if -9 in codes:
         return "a worker process died, killed from outside, perhaps for lack of memory; use fewer workers"
     return "a worker process died, and what it printed says why; after an update install bitwright again"

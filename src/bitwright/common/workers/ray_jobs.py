@@ -94,7 +94,7 @@ def _call(work: Callable[[Any, Any], Any], common: Any, job: Any) -> Any:
 
 ADDRESS = re.compile(r"(ray://)?(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):(?P<port>[0-9]{1,5})", re.ASCII)
 _PATIENCE = 5  # seconds to wait for an answer
-_SOURCES = str(Path(__file__).parents[1])  # of bitwright
+_SOURCES = str(Path(__file__).parents[2])  # of bitwright
 _SETTINGS_OF_RAY = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # the coming default; without it Ray warns
     "RAY_grpc_client_keepalive_time_ms": "20000",  # a machine that lost its network is missed now, not after minutes

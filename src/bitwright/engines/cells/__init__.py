@@ -8,7 +8,6 @@ The limit is that of networks trained on the pattern: K is the pattern's number 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from bitwright.common.bits import BoolArray
 from bitwright.common.errors import InputError
 from bitwright.common.workers.linear_algebra import one_thread
 from bitwright.rules.layout import IntArray
-from bitwright.rules.local import LocalStates
 from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray, covariance, weights
 from bitwright.theory.decisions import decide
@@ -63,15 +61,9 @@ class Decider:
         bits, margins = self(matched, n)
         return bits, np.where((n > 0)[:, None], margins, np.inf)
 
-    @cached_property
-    def states(self) -> list[LocalStates]:
-        """The local states of every kind."""
-        return [LocalStates(kind) for kind in self.pattern.kinds]
-
     def matched(self, kind: int, numbers: IntArray) -> tuple[BoolArray, IntArray]:  # (states, K), (states,)
         """The matches of local states among all templates of the pattern, and n."""
-        matched = np.zeros((len(numbers), self.pattern.program.templates), dtype=bool)
-        matched[:, slice(*self.pattern.first_template[kind : kind + 2])] = self.states[kind].matched(numbers)
+        matched = self.pattern.matched(kind, numbers)
         return matched, np.count_nonzero(matched, axis=1)
 
     def ports(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:  # (states, ports) twice
@@ -83,8 +75,8 @@ class Decider:
     def judged(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:  # (states, ports) twice
         """The same, with a minus before the margin of every answer that is not that of the rules."""
         on, margins = self.ports(kind, numbers)
-        states = self.states[kind]
-        right = on == states.truth(states.matched(numbers))
+        local = self.pattern.local[kind]
+        right = on == local.truth(local.matched(numbers))
         return on, np.where(right, margins, -np.maximum(margins, _TINY))
 
     def compared(self, kind: int, numbers: IntArray) -> tuple[FloatArray, FloatArray]:  # (states, ports) twice
@@ -108,12 +100,12 @@ class LimitDecider(Decider):
 
     def __init__(self, pattern: Pattern, examples: int, rounding: Rounding) -> None:
         super().__init__(pattern, examples, rounding)
-        self._decisions, self._writes = decide(pattern.program, examples, rounding), _writes(pattern)
+        self._decisions = decide(pattern.program, examples, rounding)
         needed = self._decisions.needed if len(self._decisions.writers) else np.ones((self._decisions.n_max + 1, 1))
         self._needed = needed[:, np.searchsorted(self._decisions.writers, pattern.program.writers)]
 
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
-        matches, writers = matched @ self._writes, self.pattern.program.writers
+        matches, writers = matched @ self.pattern.program.write_matrix, self.pattern.program.writers
         bits = matches >= self._needed[n]
         if self.rounding == "calibrated":  # zhat is an integer
             return bits, np.where((n > 0)[:, None], np.abs(matches - 0.5), np.inf)
@@ -131,7 +123,7 @@ class KernelDecider(Decider):
         super().__init__(pattern, examples, rounding)
         check_size(examples)
         labels = np.zeros((examples, pattern.program.bits))
-        labels[: pattern.program.templates] = _writes(pattern)
+        labels[: pattern.program.templates] = pattern.program.write_matrix
         self._predictor = Predictor(np.eye(examples), labels)
 
     def outputs(self, matched: BoolArray, n: IntArray) -> FloatArray:
@@ -146,10 +138,11 @@ class SampledDecider(Decider):
     def __init__(self, pattern: Pattern, examples: int, rounding: Rounding, networks: int = 1, seed: int = 0) -> None:
         super().__init__(pattern, examples, rounding)
         self.networks, self.seed = networks, seed
-        self._deviations, self._writes = Deviations(pattern, examples, networks, seed), _writes(pattern)
+        self._deviations = Deviations(pattern, examples, networks, seed)
 
     def outputs(self, matched: BoolArray, n: IntArray) -> FloatArray:
-        means = weights(n, self.examples).mean(self.pattern.program.writers, matched @ self._writes)
+        program = self.pattern.program
+        means = weights(n, self.examples).mean(program.writers, matched @ program.write_matrix)
         return np.asarray(means + self._deviations(matched, n))
 
 
@@ -165,7 +158,7 @@ class Deviations:
         self._first = np.zeros(pattern.program.templates, dtype=np.int64)  # local state of each template's kind
         first, places, deviations = 0, [], []
         for number, kind in enumerate(pattern.kinds):
-            local = LocalStates(kind)
+            local = pattern.local[number]
             if local.count > MAX_DRAWN:
                 raise InputError(
                     f"an ensemble is drawn for at most {MAX_DRAWN:,} local states of a kind, one here has "
@@ -179,7 +172,7 @@ class Deviations:
             deviation[:, pattern.port_bits(number)] = _root(shared) @ noise / np.sqrt(networks)
             deviations.append(deviation)
             places.append(local.digit * local.value[local.block_of])
-            self._first[pattern.first_template[number] : pattern.first_template[number + 1]] = first
+            self._first[pattern.templates_of(number)] = first
             first += local.count
         self._place = np.concatenate(places)
         self._deviation = np.concatenate(deviations)
@@ -194,13 +187,6 @@ def _root(matrix: FloatArray) -> FloatArray:
     """The symmetric square root of a covariance, which may be singular: the same on every machine."""
     values, vectors = np.linalg.eigh(matrix)
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T)
-
-
-def _writes(pattern: Pattern) -> FloatArray:  # (K, k)
-    program = pattern.program
-    writes = np.zeros((program.templates, program.bits))
-    writes[np.repeat(np.arange(program.templates), np.diff(program.write_start)), program.write_bits] = 1
-    return writes
 
 
 def encoded(matched: BoolArray, n: IntArray, examples: int) -> FloatArray:  # (states, templates) -> (states, K)

@@ -86,10 +86,8 @@ class CellEngine(Engine):
 
     @cached_property
     def answered(self) -> AnsweredEngine | None:
-        """The network's answers as rules, which say what each template sets; None if no rules give them."""
-        if self.tables is None or any(self.tables.writes(place) is None for place in self.wiring.places):
-            return None
-        return AnsweredEngine(self, self.tables)
+        """Packed words that step many states at once; None unless every answer is that of the rules."""
+        return AnsweredEngine(self) if self.right else None
 
     @property
     def right(self) -> bool:
@@ -126,13 +124,8 @@ class CellEngine(Engine):
         return self.evaluate or self.tables is None
 
     @property
-    def sliced(self) -> Program | None:
-        """The program whose steps are those of the network, for bit-parallel loops; None if there is none."""
-        return None if self.evaluate or not self.right or self.answered is None else self.answered.program
-
-    @property
     def decisions(self) -> Decisions | None:
-        return None if self.sliced is None else decide(self.program, self.examples, None)
+        return None if self.evaluate or not self.right else decide(self.program, self.examples, None)
 
     @property
     def chunk(self) -> int:
@@ -263,11 +256,10 @@ class Said(NamedTuple):
 
 
 class AnsweredEngine(RuleEngine):
-    """Steps many states at once by a network's answers, if these say what each template sets by itself."""
+    """Steps many states at once by a network whose answers are those of the rules, with its margins."""
 
-    def __init__(self, engine: CellEngine, tables: CellTables) -> None:
-        wiring = engine.wiring
-        super().__init__(tables.as_program(wiring.program, wiring.found, wiring.places))
+    def __init__(self, engine: CellEngine) -> None:
+        super().__init__(engine.program)
         self._engine = engine
 
     def margins(self, matches: Words, count: int) -> FloatArray:

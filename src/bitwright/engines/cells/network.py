@@ -19,9 +19,7 @@ from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.networks.descent import Float
 from bitwright.networks.integer import ExactSums, check_whole, columns_of, decide_bits, most_matches, writer_numbers
 from bitwright.rules import Program
-from bitwright.rules.cells import CellKinds
 from bitwright.rules.layout import IntArray
-from bitwright.rules.local import LocalStates
 from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding, check_states_rounding
@@ -130,7 +128,7 @@ def network_of_kind(network: IntegerNetwork, pattern: Pattern, kind: int) -> tup
         return network, pattern
     alone = Pattern((pattern.kinds[kind],))
     program, ports = alone.program, pattern.port_bits(kind)
-    examples = slice(*pattern.first_template[kind : kind + 2])
+    examples = pattern.templates_of(kind)
     bits = slice(ports.stop - program.bits, ports.stop)
     writers = writer_numbers(program)
     columns = np.searchsorted(np.array(network.writers), np.array(writers))
@@ -164,69 +162,21 @@ class CellTables:
     """The answers and their smallest margins, local state by local state; below 0 where an answer is wrong."""
 
     def __init__(self, decider: Decider, kinds: Sequence[int]) -> None:
-        self._decider = decider
         self._tables: dict[int, tuple[BoolArray, FloatArray]] = {}
-        self._writes: dict[int, BoolArray | None] = {}
         self.wrong = self.states = 0
         self.margin = np.inf  # the smallest
         for kind in kinds:
-            local = decider.states[kind]
-            parts, wrong = [], 0
-            for numbers in _parts(local):
-                on, margins = decider.judged(kind, numbers)
-                least = margins.min(axis=1, initial=np.inf)
-                wrong += int(np.count_nonzero(least < 0))
-                parts.append((on, least))
-            self._tables[kind] = tuple(np.concatenate(one) for one in zip(*parts, strict=True))  # type: ignore[assignment]
-            self.margin = min(self.margin, float(self._tables[kind][1].min(initial=np.inf)))
+            local = decider.pattern.local[kind]
+            numbers = (np.arange(at, min(at + PART, local.count)) for at in range(0, local.count, PART))
+            on, margins = zip(*(decider.judged(kind, part) for part in numbers), strict=True)
+            least = np.concatenate([margin.min(axis=1, initial=np.inf) for margin in margins])
+            self._tables[kind] = np.concatenate(on), least
+            self.margin = min(self.margin, float(least.min(initial=np.inf)))
             self.states += local.count
-            self.wrong += wrong
-            if not wrong:
-                self._writes[kind] = local.writes
+            self.wrong += int(np.count_nonzero(least < 0))
 
     def of(self, kind: int) -> tuple[BoolArray, FloatArray]:  # (local states, ports), (local states,)
         return self._tables[kind]
 
-    def writes(self, kind: int) -> BoolArray | None:  # (templates, ports)
-        """The ports that each template sets, whatever else matches; None if that does not give all answers."""
-        if kind not in self._writes:
-            local, on = self._decider.states[kind], self._tables[kind][0]
-            writes = np.ones((local.kind.templates, len(local.kind.ports)), dtype=bool)
-            for numbers in _parts(local):
-                writes &= local.matched(numbers).T.astype(np.float32) @ ~on[numbers] == 0
-            given = all(
-                np.array_equal(local.matched(numbers).astype(np.float32) @ writes > 0, on[numbers])
-                for numbers in _parts(local)
-            )
-            self._writes[kind] = writes if given else None
-        return self._writes[kind]
-
-    def as_program(self, program: Program, found: CellKinds, places: Sequence[int]) -> Program:
-        """The program with the writes that the answers give each template; `places`: of its kinds in the pattern."""
-        kinds = [self._decider.states[place] for place in places]
-        found_writes = [self.writes(place) for place in places]
-        if all(
-            own is not None and np.array_equal(own, local.writes)
-            for own, local in zip(found_writes, kinds, strict=True)
-        ):
-            return program
-        templates: list[IntArray] = []
-        bits: list[IntArray] = []
-        kind_of = found.of[found.wire_cell]
-        for own, writes in enumerate(found_writes):
-            assert writes is not None
-            for number, port in np.argwhere(writes).tolist():
-                wires = np.flatnonzero((kind_of == own) & (found.wire_port == port))
-                templates.append(found.order[found.first_template[found.wire_cell[wires]] + number])
-                bits.append(found.wire_bit[wires])
-        template, bit = (np.concatenate([np.zeros(0, dtype=np.int64), *parts]) for parts in (templates, bits))
-        order = np.lexsort((bit, template))
-        start = np.searchsorted(template[order], np.arange(program.templates + 1))
-        return replace(program, write_start=start, write_bits=bit[order])
-
 
 cell_tables = lru_cache(8)(CellTables)  # of a network and a tuple of kinds; the last ones are kept
-
-
-def _parts(local: LocalStates) -> list[IntArray]:
-    return [np.arange(at, min(at + PART, local.count)) for at in range(0, local.count, PART)]

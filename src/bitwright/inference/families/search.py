@@ -87,19 +87,13 @@ class _FamilySearch:
         self.layouts: dict[int, Layout] = {size: layout_of_names(one.names) for size, one in executions.items()}
         self.arrays: list[Array] = fit_arrays(self.layouts, halves)
 
-    def offsets(self, asked: int | None) -> list[int]:
+    def offsets(self) -> list[int]:
         """Offsets in the order in which they are tried."""
         least = max([1, *(abs(one.length[1]) for array in self.arrays for one in array.dimensions if array.grows)])
         usual = sorted(self.executions)[-2]  # two sizes with positions between the bounds
-        if asked is None:
-            asked_least, most = least, max(least, (usual - 2) // 2)
-        else:
-            asked_least = most = asked
-        if asked_least < least:
-            raise NoFamilyError(f"a length has an offset of {least}, beyond {asked_least}")
-        if usual < 2 * asked_least + 2:
-            raise NoFamilyError(f"offsets of {asked_least} need two sizes of at least {2 * asked_least + 2}")
-        return list(range(asked_least, most + 1))
+        if usual < 2 * least + 2:
+            raise NoFamilyError(f"offsets of {least} need two sizes of at least {2 * least + 2}")
+        return list(range(least, max(least, (usual - 2) // 2) + 1))
 
     def usable(self, bounds: LineBounds) -> dict[int, Executions]:
         """The sizes at which bounds do not cross."""
@@ -275,8 +269,6 @@ class _FamilySearch:
 def find_families(
     executions: Mapping[int, Executions],
     blocks: Mapping[int, Blocks] | None = None,
-    coefficient: int | None = None,
-    offset: int | None = None,
     seconds: float | None = None,
     progress: Progress | None = None,
     let: str = "l",
@@ -286,7 +278,7 @@ def find_families(
     With `seconds` the search for blocks ends after that time, and so does the search for a shorter text."""
     try:
         deadline = Deadline(seconds)
-        coefficients = range(1, _STEEPEST + 1) if coefficient is None else range(coefficient, coefficient + 1)
+        coefficients = range(1, _STEEPEST + 1)
         first: NoFamilyError | None = None
         searches: list[tuple[_FamilySearch, list[int]]] = []
         for halves in (False, True):  # then every second position as an array of its own
@@ -294,7 +286,7 @@ def find_families(
                 search = _FamilySearch(executions, seconds, deadline, progress, halves)
                 if halves and not any(array.halved for array in search.arrays):
                     break
-                offsets = search.offsets(offset)
+                offsets = search.offsets()
                 searches.append((search, offsets))
                 if blocks is None:
                     return search.with_joins(offsets, coefficients)

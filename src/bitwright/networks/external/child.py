@@ -1,38 +1,43 @@
 """A process that evaluates ONNX models with onnxruntime: requests on stdin, replies on stdout, nothing of bitwright.
 
-A request or a reply is a line of JSON, which says how many bytes follow: a model, or arrays as NumPy writes them. A
-model that ends this process ends no other.
+A request is a pickle: the key of a model, the model if it is new, the output to compute, rows of inputs, and whether
+each row is evaluated alone. A reply is a line with the stage that was reached and a number of bytes, then the outputs
+as NumPy writes them, or what went wrong. A model that ends this process ends no other.
 """
 
 from __future__ import annotations
 
 import io
-import json
 import os
+import pickle
 import signal
 import sys
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asks ends this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends this one
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever else is printed is no reply
     sessions: dict[str, Any] = {}
-    while line := sys.stdin.buffer.readline():
-        request = json.loads(line)
-        data = sys.stdin.buffer.read(request["bytes"])
+    while True:
         try:
-            if request["rows"]:
-                session, rows = sessions[request["model"]], np.load(io.BytesIO(data), allow_pickle=False)
-                reply(replies, evaluated(session, request["output"], rows, request["alone"]))
-            else:
-                sessions[request["model"]] = session_of(data)
-                reply(replies, None)
+            key, model, output, rows, alone = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        stage, data = "model", io.BytesIO()
+        try:
+            if model is not None:
+                sessions[key] = session_of(model)
+            stage = "rows"
+            np.save(data, evaluated(sessions[key], output, rows, alone), allow_pickle=False)
+            stage = "done"
         except Exception as error:
-            reply(replies, None, " ".join(str(error).split()) or type(error).__name__)
+            data = io.BytesIO((" ".join(str(error).split()) or type(error).__name__).encode())
+        replies.write(f"{stage} {len(data.getvalue())}\n".encode() + data.getvalue())
+        replies.flush()
 
 
 def session_of(data: bytes) -> Any:
@@ -54,14 +59,6 @@ def evaluated(session: Any, output: str, rows: np.ndarray[Any, Any], alone: bool
             raise ValueError(f"it gives outputs of shape {shape} for rows of shape {part.shape}, not a row for each")
         found.append(given)
     return np.concatenate(found)
-
-
-def reply(to: BinaryIO, array: np.ndarray[Any, Any] | None, error: str | None = None) -> None:
-    data = io.BytesIO()
-    if array is not None:
-        np.save(data, array, allow_pickle=False)
-    to.write(json.dumps({"error": error, "bytes": len(data.getvalue())}).encode() + b"\n" + data.getvalue())
-    to.flush()
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import atexit
 import io
-import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -268,40 +268,28 @@ class Runtime:
         """This output of a model for these rows, given one at a time or together; raises InputError if it has none."""
         key = sha256(model).hexdigest()
         with self._lock:
+            process = self._begun()
+            assert process.stdin is not None
+            assert process.stdout is not None
             try:
-                if key not in self._loaded or self._of != os.getpid():
-                    self._ask({"model": key, "rows": False}, model)
-                    self._loaded.add(key)
-                data = io.BytesIO()
-                np.save(data, rows, allow_pickle=False)
-                request = {"model": key, "rows": True, "output": output, "alone": alone}
-                return np.asarray(np.load(io.BytesIO(self._ask(request, data.getvalue())), allow_pickle=False))
-            except InputError:
-                raise
-            except BaseException:  # what it was asked may still be answered
+                pickle.dump((key, None if key in self._loaded else model, output, rows, alone), process.stdin)
+                process.stdin.flush()
+                stage, _, size = process.stdout.readline().partition(b" ")
+                data = process.stdout.read(int(size or 0))
+            except BrokenPipeError:
+                stage = b""
+            except BaseException:  # a reply to this request may still come
                 self.stop()
                 raise
-
-    def _ask(self, request: dict[str, Any], data: bytes) -> bytes:
-        process = self._begun()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            process.stdin.write(json.dumps({**request, "bytes": len(data)}).encode() + b"\n" + data)
-            process.stdin.flush()
-            line = process.stdout.readline()
-        except BrokenPipeError:
-            line = b""
-        if not line:
-            status = process.wait()
-            self.stop()
-            how = f"status {status}" if status >= 0 else signal.Signals(-status).name
-            raise CannotRunError(f"it crashed, {how}")
-        reply = json.loads(line)
-        if reply["error"] is not None:
-            kind = InputError if request["rows"] else CannotRunError
-            raise kind(shorten(reply["error"], 160))
-        return process.stdout.read(reply["bytes"])
+            if not stage:
+                status = process.wait()
+                self.stop()
+                how = f"status {status}" if status >= 0 else signal.Signals(-status).name
+                raise CannotRunError(f"it crashed, {how}")
+            if stage != b"done":
+                raise (InputError if stage == b"rows" else CannotRunError)(shorten(data.decode(), 160))
+            self._loaded.add(key)
+        return np.asarray(np.load(io.BytesIO(data), allow_pickle=False))
 
     def _begun(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._of != os.getpid():

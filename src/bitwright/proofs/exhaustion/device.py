@@ -17,7 +17,6 @@ from bitwright.networks.integer import check_belongs
 from bitwright.proofs.exhaustion.domains import RunsDomain, StatesDomain
 from bitwright.proofs.exhaustion.findings import Findings, Nearest, find, nothing_at_stake
 from bitwright.rules import FIXED_POINT
-from bitwright.rules.local import LocalStates
 from bitwright.rules.pattern import Pattern
 
 if TYPE_CHECKING:
@@ -246,7 +245,7 @@ class LowTables:
     """What the lowest digits of a state's number choose, for all of their values: matched examples, written bits."""
 
     def __init__(self, alone: Pattern, decide: DeviceDecisions, most: int) -> None:
-        torch, local = torch_module(), LocalStates(alone.kinds[0])
+        torch, local = torch_module(), alone.local[0]
         value, radix, block, chosen = local.value, local.radix, local.block_of, local.digit
         program, device = alone.program, decide.device
         low = max((m for m in range(len(radix) + 1) if prod(radix[:m].tolist()) <= most), default=0)

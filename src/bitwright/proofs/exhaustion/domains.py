@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from bitwright.common.errors import InputError, suggestion
 from bitwright.engines.rules import RuleEngine
 from bitwright.rules import Algorithm, Program
 from bitwright.rules.layout import IntArray
-from bitwright.rules.local import LocalStates
 from bitwright.rules.pattern import Pattern, every_cell, is_pattern
 from bitwright.runs.loop import drive, ending_of, step_limit
 from bitwright.runs.observers import Observer, View
@@ -95,14 +94,10 @@ class StatesDomain:
 
     def visit(self, first: int, last: int, look: Look) -> None:
         pattern = self.pattern
-        for number, kind in enumerate(pattern.kinds):
-            local, begin = LocalStates(kind), self.first[number]
-            for at in range(max(first, begin), min(last, self.first[number + 1]), _TILE):
-                numbers = np.arange(at, min(at + _TILE, last, self.first[number + 1]))
-                matched = np.zeros((len(numbers), self.program.templates), dtype=bool)
-                own = slice(*pattern.first_template[number : number + 2])
-                matched[:, own] = local.matched(numbers - begin)
-                look(matched, numbers, 0, 1, pattern.port_bits(number))
+        for kind, (begin, end) in enumerate(pairwise(self.first)):
+            for at in range(max(first, begin), min(last, end), _TILE):
+                numbers = np.arange(at, min(at + _TILE, last, end))
+                look(pattern.matched(kind, numbers - begin), numbers, 0, 1, pattern.port_bits(kind))
 
     def kind_at(self, place: Place) -> int:
         """The kind whose local state is at a place."""
@@ -111,10 +106,10 @@ class StatesDomain:
     def state(self, place: Place) -> BoolArray:
         """The local state as one of the pattern; other cells have all bits off, whatever that matches."""
         kind = self.kind_at(place)
-        templates = np.arange(*self.pattern.first_template[kind : kind + 2])
-        local = LocalStates(self.pattern.kinds[kind]).matched(np.array([place[0] - self.first[kind]]))
-        own = range(self.program.blocks) if self.pattern.whole is not None else self.program.template_block[templates]
-        return _state_that_matches(self.program, templates[local[0]], np.unique(own).tolist())
+        templates = np.flatnonzero(self.pattern.matched(kind, np.array([place[0] - self.first[kind]]))[0])
+        own = self.program.template_block[self.pattern.templates_of(kind)]
+        blocks = range(self.program.blocks) if self.pattern.whole is not None else np.unique(own).tolist()
+        return _state_that_matches(self.program, templates, blocks)
 
     def describe(self) -> dict[str, Any]:
         return {"domain": self.name}

@@ -10,15 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.common.bits import BoolArray
-from bitwright.common.files.documents import Check, each, optional, whole
+from bitwright.common.files.documents import Check, each, number, optional, record, whole
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import ExactSums, columns_of
 from bitwright.proofs.exhaustion.domains import ALL, Place
 from bitwright.rules import Program
 from bitwright.rules.layout import IntArray
-
-_MOST = 1 << 62
-_ROW = "a list of n, count, distance, number and step"
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,26 +131,14 @@ def _unflat(found: list[int] | None) -> tuple[int, Place] | None:
     return None if found is None else (found[0], (found[1], found[2]))
 
 
-def _row(value: object) -> str | None:
-    """One line of `by_n`: n, count, distance, number, step."""
-    if not isinstance(value, list) or len(value) != 5:
-        return _ROW
-    n, count, distance, number, step = value
-    whole_numbers = all(type(part) is int and 0 <= part <= _MOST for part in (n, count, number, step))
-    return None if whole_numbers and (distance is None or type(distance) in (int, float)) else _ROW
-
-
-def _three(value: object) -> str | None:
-    good = isinstance(value, list) and len(value) == 3 and all(type(one) is int and 0 <= one <= _MOST for one in value)
-    return None if good else "a list of n, number and step"
-
-
+_NUMBER = whole(0, 1 << 62)
+_FIRST = optional(record(_NUMBER, _NUMBER, _NUMBER))
 FIELDS: dict[str, Check] = {
-    "by_n": each(_row),
-    "wrong": whole(0, _MOST),
-    "undecided": whole(0, _MOST),
-    "first_wrong": optional(_three),
-    "first_undecided": optional(_three),
+    "by_n": each(record(_NUMBER, _NUMBER, optional(number()), _NUMBER, _NUMBER)),  # n, count, distance, number, step
+    "wrong": _NUMBER,
+    "undecided": _NUMBER,
+    "first_wrong": _FIRST,  # n, number, step
+    "first_undecided": _FIRST,
 }
 
 
@@ -167,20 +152,9 @@ class Judge(Protocol):
         """How far each bit is from being wrong; below 1 for integers, or 0, where it is."""
 
 
-class Truth:
+def written_bits(program: Program, matched: BoolArray) -> BoolArray:  # (batch, K) -> (batch, k)
     """What the rules make of states: a bit is on where a template that writes it is matched (Eq. 6)."""
-
-    def __init__(self, program: Program) -> None:
-        order = np.argsort(program.write_bits, kind="stable")
-        self._writer = np.repeat(np.arange(program.templates), np.diff(program.write_start))[order]
-        self._bits, self._first = np.unique(program.write_bits[order], return_index=True)
-        self._count = program.bits
-
-    def __call__(self, matched: BoolArray) -> BoolArray:  # (batch, K) -> (batch, k)
-        truth = np.zeros((len(matched), self._count), dtype=bool)
-        if len(self._bits):
-            truth[:, self._bits] = np.logical_or.reduceat(matched[:, self._writer], self._first, axis=1)
-        return truth
+    return np.asarray(matched.astype(np.float64) @ program.write_matrix > 0)
 
 
 class IntegerJudge:
@@ -190,14 +164,14 @@ class IntegerJudge:
     """
 
     def __init__(self, program: Program, network: IntegerNetwork) -> None:
-        self._sums, self._network, self._truth = ExactSums(network, program), network, Truth(program)
+        self._sums, self._network, self._program = ExactSums(network, program), network, program
         self._columns = columns_of(network, program)
 
     def distances(self, matched: BoolArray) -> IntArray:  # (batch, k)
         """How far each bit is from being wrong."""
         table = self._network.thresholds[np.maximum(np.count_nonzero(matched, axis=1), 1) - 1]
         over = self._sums.products(matched) - table[:, self._columns]  # G - T
-        return np.asarray(np.where(self._truth(matched), over, 1 - over))
+        return np.asarray(np.where(written_bits(self._program, matched), over, 1 - over))
 
     def __call__(self, matched: BoolArray, own: slice = ALL) -> Judged:
         n, distance = np.count_nonzero(matched, axis=1), self.distances(matched)[:, own].min(axis=1)

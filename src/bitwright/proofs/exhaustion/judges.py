@@ -42,7 +42,7 @@ from bitwright.networks import FloatNetwork
 from bitwright.networks.external.model import Answers
 from bitwright.networks.integer import grids, most_matches
 from bitwright.proofs.exhaustion.domains import ALL, Domain, StatesDomain, make_domain
-from bitwright.proofs.exhaustion.findings import Judged, Truth
+from bitwright.proofs.exhaustion.findings import Judged, written_bits
 from bitwright.proofs.exhaustion.one_state import as_row, matched_alone
 from bitwright.rules import Algorithm, Program
 from bitwright.rules.layout import IntArray
@@ -66,7 +66,7 @@ class FloatJudge:
         wanted = (program.templates + network.origin.padding, program.bits)
         if (network.shape.inputs, network.shape.outputs) != wanted:
             raise InputError("the shapes of this network's weights do not fit its program")
-        self._truth, self._templates, self._writers = Truth(program), program.templates, program.writers
+        self._program = program
         self._arithmetic, self._examples = network.first.dtype.name, network.shape.inputs
         self._kind, self._width = network.origin.scale, network.shape.width
         own, written = network.first[:, : program.templates].astype(np.float64), np.abs(network.last)
@@ -103,12 +103,12 @@ class FloatJudge:
         """How far each bit is on the right side of its threshold, by how much that may be off, and n."""
         n = np.count_nonzero(matched, axis=1)
         outputs, error = self.outputs(matched, np.maximum(n, 1))
-        found = Thresholds.of("calibrated", n, self._writers, self._examples, self._kind)
+        found = Thresholds.of("calibrated", n, self._program.writers, self._examples, self._kind)
         unit = found.unit[:, None]
         at = np.where(found.at_stake[:, None], np.abs(found.at), 0)  # c |w0| is at most this and half a unit
         estimated = _gamma(8, "float32") * ((np.abs(outputs) + error + at) / unit + 0.5)
         over, error = (outputs - found.at) / unit, error / unit + estimated + _THRESHOLD_SLACK
-        return np.where(self._truth(matched), over, -over), error, n
+        return np.where(written_bits(self._program, matched), over, -over), error, n
 
     def outputs(self, matched: BoolArray, matches: IntArray) -> tuple[FloatArray, FloatArray]:  # (batch, k), (batch, k)
         """F as it is on the grid, and how far any evaluation in the network's arithmetic may be from that."""
@@ -171,7 +171,6 @@ class ModelJudge:
 
     def __init__(self, network: FittedModel, oracle: FittedModel | None = None) -> None:
         self._network, self._oracle = network, oracle
-        self._truth = Truth(network.columns.program)
 
     def __call__(self, matched: BoolArray, own: slice = ALL) -> Judged:
         distance, wrong, undecided = (one[:, own] for one in self.by_bit(matched))
@@ -213,7 +212,7 @@ class ModelJudge:
     def _expected(self, matched: BoolArray) -> tuple[BoolArray, BoolArray]:
         """What is right, and where that is not certain."""
         if self._oracle is None:
-            return self._truth(matched), np.zeros(1, dtype=bool)
+            return written_bits(self._network.columns.program, matched), np.zeros(1, dtype=bool)
         found = self._oracle.decide(matched)
         over = found.outputs - self._oracle.model.threshold
         return over > 0, (np.abs(over) <= found.error) & (found.error > 0)

@@ -125,9 +125,8 @@ def matched_alone(pattern: Pattern, state: BoolArray, kind: int) -> tuple[IntArr
 
     What other cells match with all bits off does not count.
     """
-    templates = pattern.program.match(state)
-    first, last = pattern.first_template[kind : kind + 2]
-    return templates[(templates >= first) & (templates < last)], pattern.port_bits(kind)
+    templates, own = pattern.program.match(state), pattern.templates_of(kind)
+    return templates[(templates >= own.start) & (templates < own.stop)], pattern.port_bits(kind)
 
 
 def written_by(program: Program, templates: IntArray) -> BoolArray:  # (k,)

@@ -23,7 +23,7 @@ from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import Bounds, columns_of
 from bitwright.networks.onnx_file import EXACT, check_exact_in_float32, onnx_module, save_sums_onnx
 from bitwright.proofs.exhaustion.domains import MAX_NUMBER, StatesDomain
-from bitwright.proofs.exhaustion.findings import Truth
+from bitwright.proofs.exhaustion.findings import written_bits
 from bitwright.rules import Program
 from bitwright.rules.layout import IntArray
 from bitwright.rules.pattern import every_cell
@@ -77,13 +77,13 @@ def save_vnnlib(
     make_folder(folder)
     if not os.access(folder, os.W_OK):
         raise InputError(f"cannot write to {folder}: no permission")
-    columns, truth = columns_of(network, program), Truth(program)
+    columns = columns_of(network, program)
     names: list[str] = []
     cases = 0
 
     def look(matched: BoolArray, numbers: IntArray, step: int, times: int, own: slice) -> None:  # noqa: ARG001
         nonlocal cases
-        for number, row, must in zip(numbers.tolist(), matched, truth(matched), strict=True):
+        for number, row, must in zip(numbers.tolist(), matched, written_bits(program, matched), strict=True):
             bits = range(program.bits)[own]
             if not row.any() or not bits:
                 continue

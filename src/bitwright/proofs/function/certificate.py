@@ -2,6 +2,7 @@
 
     format       "bitwright function 1"
     program      {"size": the name of its size, "numbers": {name: [a, b]: a * size + b}, "ensures",
+                  "conditions": the `where` lines, if there are any,
                   "sizes": what the proof is about, "l>=1, k=3",
                   "at": a size, "id": the sha256 of the canonical rules at that size}
     chain        {"unit", "extra": positions = size * unit + extra, "tracks": names of the bits of a letter, "globals",
@@ -58,6 +59,7 @@ def certificate(
             "sizes": str(sizes),
             "numbers": {n: list(form) for n, form in chain.forms.items() if form[0] or n in sizes.fixed},
             "ensures": [str(line) for line in algorithm.ensures],
+            **({"conditions": [str(line) for line in algorithm.conditions]} if algorithm.conditions else {}),
             "at": at,
             "id": chain.rules.at({**lets, chain.size: at}).program.id,
         },

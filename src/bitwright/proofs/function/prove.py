@@ -23,7 +23,7 @@ from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.shapes import NoShapeError
 from bitwright.proofs.function.specification import Specification
 from bitwright.proofs.sizes import CoveredSizes
-from bitwright.proofs.trials import LATE, Inputs, all_inputs, random_inputs, wrong_input
+from bitwright.proofs.trials import LATE, NONE_ALLOWED, Inputs, all_inputs, random_inputs, wrong_input
 from bitwright.rules.algorithm import Algorithm
 from bitwright.rules.ensures import joined
 from bitwright.rules.text import RuleText, parse
@@ -119,7 +119,7 @@ def prove_function(
 
 
 def _prove(rules: RuleText | None, algorithm: Algorithm, lets: Mapping[str, int], tell: Progress) -> FunctionProof:
-    lines = tuple(map(str, algorithm.ensures))
+    lines = tuple(map(str, algorithm.claims))
 
     def undecided(*tried: str) -> FunctionProof:
         return FunctionProof("not decided", lines, tried=tried)
@@ -134,12 +134,14 @@ def _prove(rules: RuleText | None, algorithm: Algorithm, lets: Mapping[str, int]
             return refuted(wrong)
     except NoChainError as error:
         return undecided(str(error))
+    if not at.allowed:
+        return undecided(NONE_ALLOWED)
     if rules is None:
         sized = algorithm.sizing is not None and algorithm.sizing.text is not None
         return undecided("the program is not what its rule text says" if sized else "the program has no size to choose")
     try:
         chain = read_chain(rules, lets)
-        specs = [Specification(chain, line) for line in algorithm.ensures]
+        specs = [Specification(chain, line) for line in algorithm.claims]
         short, wrong = at.short(chain)
         sizes = CoveredSizes({chain.size: min([*short, *chain.sizes])}, chain.fixed)
     except NoChainError as error:
@@ -227,6 +229,7 @@ class _Sizes:
     def __init__(self, rules: RuleText | None, algorithm: Algorithm, lets: Mapping[str, int]) -> None:
         self.rules, self.own, self.lets = rules, algorithm, dict(lets)
         self.size = next(iter(rules.numbers), "") if rules else ""
+        self.allowed = False  # whether an input satisfied the `where` lines so far
 
     def at(self, size: int) -> Algorithm | None:
         return self.rules.at_or_none({**self.lets, self.size: size}) if self.rules and self.size else None
@@ -243,6 +246,7 @@ class _Sizes:
             else:
                 rows = max(sum(1 for _ in line.rows()) for line in algorithm.ensures)  # of `for i in 1..l`
                 inputs = random_inputs(algorithm, max(4, min(LANES, 2 * LANES // max(1, rows))), random)
+            self.allowed = self.allowed or any(map(algorithm.allows, inputs))
             if (found := self._wrong(algorithm, size, inputs)) is not None:
                 return found
         return None

@@ -5,17 +5,20 @@ Its expressions are affine forms, one for each case of their quotients and remai
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain, product
 from typing import TypeVar
 
 from bitwright.common.scanner import Token
 from bitwright.proofs.kinds.affine import Affine, feasible
-from bitwright.rules.expressions import DIGITS, Combined, Constant, Expression, Named, Negation
+from bitwright.rules.expressions import DIGITS, Combined, Constant, Expression, IndexRange, Named, Negation
 from bitwright.rules.text import RuleText, syntax
 
+Item = TypeVar("Item")
+Part = TypeVar("Part")
 MOST_ROWS = 64  # of a range of constant length, which are then taken one by one
 
 
@@ -35,6 +38,10 @@ class Case:
     known: tuple[Affine, ...] = ()
     remainders: Mapping[tuple[Affine, int], int] = field(default_factory=dict)
 
+    def with_value(self, name: str, value: Affine) -> Case:
+        """The case in which an index has this value."""
+        return replace(self, values={**self.values, name: value})
+
     def where(self, *forms: Affine) -> Iterator[Case]:
         """The case in which these are at least 0 as well; none if that cannot be."""
         fresh = [form for form in forms if form.constant is None]
@@ -43,6 +50,23 @@ class Case:
         found = replace(self, known=(*self.known, *fresh))
         if not fresh or feasible(found.known):
             yield found
+
+
+def through(
+    items: Iterable[Item], case: Case, read: Callable[[Item, Case], Iterable[tuple[Part, Case]]]
+) -> Iterator[tuple[tuple[Part, ...], Case]]:
+    """What `read` gives for each item, in each case; what it learns of one is known of the next."""
+    found: Iterator[tuple[tuple[Part, ...], Case]] = iter([((), case)])
+
+    def extended(
+        item: Item, before: Iterator[tuple[tuple[Part, ...], Case]]
+    ) -> Iterator[tuple[tuple[Part, ...], Case]]:
+        for parts, now in before:
+            yield from (((*parts, part), then) for part, then in read(item, now))
+
+    for item in items:
+        found = extended(item, found)
+    return found
 
 
 class Reader:
@@ -58,46 +82,39 @@ class Reader:
 
     def rows(self, clauses: syntax.Clauses, mark: str) -> Iterator[Case]:
         """The rows of a line as cases; `mark` makes the variables of this line its own."""
-        yield from self._ranges(clauses, mark, self.start(), 0)
-
-    def _ranges(self, clauses: syntax.Clauses, mark: str, case: Case, at: int) -> Iterator[Case]:
-        if at == len(clauses.ranges):
-            yield from self._conditions(clauses, case, 0)
-            return
-        item = clauses.ranges[at]
-        name = item.name
-        for (first, last), now in self.pair(item.first, item.last, case):
-            length = (last - first).constant
-            if length is not None and length < MOST_ROWS:
-                for offset in range(int(length) + 1):
-                    row = replace(now, values={**now.values, name: first + offset})
-                    yield from self._ranges(clauses, mark, row, at + 1)
-                continue
-            index = Affine.of(name + mark)
-            for row in replace(now, values={**now.values, name: index}).where(index - first, last - index):
-                yield from self._ranges(clauses, mark, row, at + 1)
-
-    def _conditions(self, clauses: syntax.Clauses, case: Case, at: int) -> Iterator[Case]:
-        if at == len(clauses.conditions):
+        cases: Iterator[Case] = iter([self.start()])
+        for item in clauses.ranges:
+            cases = self._in_range(item, mark, cases)
+        for condition in clauses.conditions:
+            cases = self._where(condition, cases)
+        for case in cases:
             self.left -= 1
             if self.left < 0:
                 tokens = [*(one.token for one in clauses.conditions), *(one.token for one in clauses.ranges)]
                 raise NotCoveredError("the text has too many cases", tokens[0] if tokens else None)
             yield case
-            return
-        condition = clauses.conditions[at]
-        for (left, right), now in self.pair(condition.left, condition.right, case):
+
+    def _in_range(self, item: IndexRange, mark: str, cases: Iterator[Case]) -> Iterator[Case]:
+        for (first, last), now in (row for case in cases for row in self.forms((item.first, item.last), case)):
+            length = (last - first).constant
+            if length is not None and length < MOST_ROWS:
+                yield from (now.with_value(item.name, first + offset) for offset in range(int(length) + 1))
+            else:
+                index = Affine.of(item.name + mark)
+                yield from now.with_value(item.name, index).where(index - first, last - index)
+
+    def _where(self, condition: Combined, cases: Iterator[Case]) -> Iterator[Case]:
+        for (left, right), now in (
+            row for case in cases for row in self.forms((condition.left, condition.right), case)
+        ):
             more = left - right
             ways = {"<": [[-more - 1]], "<=": [[-more]], ">": [[more - 1]], ">=": [[more]], "==": [[more, -more]]}
             for way in ways.get(condition.sign, [[more - 1], [-more - 1]]):
-                for row in now.where(*way):
-                    yield from self._conditions(clauses, row, at + 1)
+                yield from now.where(*way)
 
-    def pair(self, first: Expression, second: Expression, case: Case) -> Iterator[tuple[tuple[Affine, Affine], Case]]:
-        """The affine forms of two expressions, in each case."""
-        for one, now in self.form(first, case):
-            for other, then in self.form(second, now):
-                yield (one, other), then
+    def forms(self, parts: Sequence[Expression], case: Case) -> Iterator[tuple[tuple[Affine, ...], Case]]:
+        """The affine forms of expressions, in each case."""
+        return through(parts, case, self.form)
 
     def form(self, expression: Expression, case: Case) -> Iterator[tuple[Affine, Case]]:
         """The affine form of an expression, in each case."""
@@ -115,7 +132,7 @@ class Reader:
         elif isinstance(expression, Negation):
             raise NotCoveredError("a truth is used as a number", expression.token)
         else:
-            for (left, right), now in self.pair(expression.left, expression.right, case):
+            for (left, right), now in self.forms((expression.left, expression.right), case):
                 yield from self._operation(expression, left, right, now)
 
     def _operation(self, part: Combined, left: Affine, right: Affine, case: Case) -> Iterator[tuple[Affine, Case]]:
@@ -174,11 +191,6 @@ class BitBox:
         """The bits with these forms in place of variables."""
         return BitBox(self.array, tuple((first.put(values), last.put(values)) for first, last in self.ranges))
 
-    @property
-    def names(self) -> set[str]:
-        """The variables that occur."""
-        return set().union(*(first.names | last.names for first, last in self.ranges))
-
 
 @dataclass(frozen=True)
 class LineCase:
@@ -192,7 +204,7 @@ class LineCase:
     targets: tuple[BitBox, ...] = ()
 
 
-Line = TypeVar("Line", syntax.Cell, syntax.Block, syntax.WhenClause, syntax.BitsDeclaration)
+_Tested = tuple[tuple[BitBox, ...], tuple[Affine, ...]]
 
 
 class Lines:
@@ -226,77 +238,54 @@ class Lines:
     def members(self, line: syntax.Cell | syntax.Block, mark: str) -> Iterator[LineCase]:
         """The cases of a line that groups bits."""
         for row in self.reader.rows(line.clauses, mark):
-            for bits, case in self.several(line.members, row, constant=True):
-                yield LineCase(line.token, case, _own(line.clauses, mark), bits)
+            for bits, case in through(line.members, row, self.single_bits):
+                yield LineCase(line.token, case, _own(line.clauses, mark), tuple(chain(*bits)))
 
     def rule(self, line: syntax.WhenClause) -> Iterator[LineCase]:
         """The cases of a rule; comparisons between bits test for 0 and for 1, which is the same to the theorem."""
         for row in self.reader.rows(line.clauses, "''"):
-            for tested, values, case in self.tests(line.tests, row):
-                for targets, now in self.several(line.targets, case, constant=False):
+            for tests, case in through(line.tests, row, self.tested):
+                tested = tuple(bit for bits, _ in tests for bit in bits)
+                values = tuple(value for _, compared in tests for value in compared)
+                for targets, now in through(line.targets, case, self.box):
                     yield LineCase(line.token, now, _own(line.clauses, "''"), tested, values, targets)
 
-    def tests(
-        self, tests: Sequence[syntax.Test], case: Case
-    ) -> Iterator[tuple[tuple[BitBox, ...], tuple[Affine, ...], Case]]:
+    def tested(
+        self, test: syntax.Test, case: Case
+    ) -> Iterator[tuple[tuple[tuple[BitBox, ...], tuple[Affine, ...]], Case]]:
         """The bits that a rule tests, and what it computes to compare them with."""
-        if not tests:
-            yield (), (), case
-            return
-        right = tests[0].right
+        right = test.right
         if isinstance(right, Named) and right.text in self.extents:
             right = syntax.BitRef(right.token, ())
-        references = [tests[0].left, *([right] if isinstance(right, syntax.BitRef) else [])]
-        for bits, now in self.several(references, case, constant=True):
-            compared: list[tuple[tuple[Affine, ...], Case]] = [((), now)]
-            if right is not None and not isinstance(right, syntax.BitRef):
-                compared = [((value,), then) for value, then in self.reader.form(right, now)]
-            for value, then in compared:
-                for more, values, last in self.tests(tests[1:], then):
-                    yield (*bits, *more), (*value, *values), last
+        compared = right is not None and not isinstance(right, syntax.BitRef)
+        references = [test.left, *([right] if isinstance(right, syntax.BitRef) else [])]
+        for bits, now in through(references, case, self.single_bits):
+            for value, then in self.reader.forms([right] if compared else [], now):  # type: ignore[list-item]
+                yield (tuple(chain(*bits)), value), then
 
-    def several(
-        self, references: Sequence[syntax.BitRef], case: Case, constant: bool
-    ) -> Iterator[tuple[tuple[BitBox, ...], Case]]:
-        """What these references stand for; with `constant`, bit by bit."""
-        if not references:
-            yield (), case
-            return
-        for boxes, now in self.boxes(references[0], case, constant):
-            for more, then in self.several(references[1:], now, constant):
-                yield (*boxes, *more), then
-
-    def boxes(self, reference: syntax.BitRef, case: Case, constant: bool) -> Iterator[tuple[tuple[BitBox, ...], Case]]:
-        """The boxes of bits that one reference stands for, in each case."""
+    def box(self, reference: syntax.BitRef, case: Case) -> Iterator[tuple[BitBox, Case]]:
+        """The box of bits that a reference stands for, in each case."""
         extents = self.extents[reference.token.text]
         parts = reference.parts or tuple(syntax.IndexPart(None, None) for _ in extents)
-        found: list[tuple[tuple[tuple[Affine, Affine], ...], Case]] = [((), case)]
-        for part, extent in zip(parts, extents, strict=True):
-            one = Constant(1, reference.token)
-            first, last = part.first or one, part.last or extent
-            found = [
-                ((*ranges, ends), now)
-                for ranges, before in found
-                for ends, now in (
-                    [((form, form), now) for form, now in self.reader.form(first, before)]
-                    if part.first is part.last and part.first is not None
-                    else self.reader.pair(first, last, before)
-                )
-            ]
-        for ranges, now in found:
-            boxes = [BitBox(reference.key, ())]
-            for first_form, last_form in ranges:
-                length = (last_form - first_form).constant
-                if not constant or length == 0:
-                    boxes = [BitBox(box.array, (*box.ranges, (first_form, last_form))) for box in boxes]
-                    continue
-                if length is None or length >= MOST_ROWS:
-                    raise NotCoveredError(
-                        f"how many bits {reference.key}[...] has depends on the size", reference.token
-                    )
-                ends = [(first_form + k, first_form + k) for k in range(int(length) + 1)]
-                boxes = [BitBox(box.array, (*box.ranges, end)) for box in boxes for end in ends]
-            yield tuple(boxes), now
+
+        def ends(part: tuple[syntax.IndexPart, Expression], now: Case) -> Iterator[tuple[tuple[Affine, ...], Case]]:
+            (index, extent), one = part, Constant(1, reference.token)
+            if index.first is index.last and index.first is not None:
+                return (((form, form), then) for form, then in self.reader.form(index.first, now))
+            return self.reader.forms((index.first or one, index.last or extent), now)
+
+        for ranges, now in through(zip(parts, extents, strict=True), case, ends):
+            yield BitBox(reference.key, ranges), now  # type: ignore[arg-type]
+
+    def single_bits(self, reference: syntax.BitRef, case: Case) -> Iterator[tuple[list[BitBox], Case]]:
+        """The bits of a box, one by one."""
+        for box, now in self.box(reference, case):
+            lengths = [(last - first).constant for first, last in box.ranges]
+            if any(length is None or length >= MOST_ROWS for length in lengths):
+                raise NotCoveredError(f"how many bits {box.array}[...] has depends on the size", reference.token)
+            places = product(*(range(int(length or 0) + 1) for length in lengths))
+            bits = [[first + k for (first, _), k in zip(box.ranges, place, strict=True)] for place in places]
+            yield [BitBox(box.array, tuple((one, one) for one in bit)) for bit in bits], now
 
     def extents_at_least_one(self) -> list[Affine]:
         """What must not be negative, so that the text is a program: each extent less one."""

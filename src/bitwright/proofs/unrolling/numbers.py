@@ -82,31 +82,23 @@ def power_remainder(a: Number, exponent: int) -> Number:
     return unsigned(_widened(a, max(len(a), exponent))[:exponent])
 
 
-def power_quotient(a: Number, exponent: int) -> Number:
-    """a // 2^exponent."""
-    return a[min(exponent, len(a) - 1) :]
+def divide(graph: AndGraph, a: Number, by: Number) -> tuple[Number, Number]:
+    """a // by, rounded down, and a % by, for by >= 0; they are 0 and a where by is 0.
 
-
-def divide(graph: AndGraph, a: Number, by: int) -> Number:
-    """a // by for a constant by >= 1, rounded down."""
-    if by & by - 1 == 0:
-        return power_quotient(a, by.bit_length() - 1)
-    sign, rest, quotient = a[-1], constant(0), []
+    >>> divide(AndGraph(), constant(-7), constant(3))[1] == constant(2)
+    True
+    """
+    fixed = known(by) or 0
+    if fixed.bit_count() == 1:
+        return a[min(fixed.bit_length(), len(a)) - 1 :], power_remainder(a, fixed.bit_length() - 1)
+    sign, rest, quotient, some = a[-1], constant(0), [], graph.any(by)
     for bit in reversed(a[:-1]):  # of a, or of -a - 1 if it is negative
         rest = unsigned((graph.differ(bit, sign), *rest[:-1]))
-        short = subtract(graph, rest, constant(by))
+        short = subtract(graph, rest, by)
         quotient.append(short[-1] ^ 1)
-        rest = choose(graph, short[-1], rest, short)
-        rest = unsigned(_widened(rest, by.bit_length())[: by.bit_length()])  # it is below `by`
-    return _trimmed(tuple(graph.differ(bit, sign) for bit in (*reversed(quotient), FALSE)))
-
-
-def remainder(graph: AndGraph, a: Number, by: int) -> Number:
-    """a % by for a constant by >= 1: between 0 and by - 1."""
-    if by & by - 1 == 0:
-        return power_remainder(a, by.bit_length() - 1)
-    rest = subtract(graph, a, multiply(graph, divide(graph, a, by), constant(by)))
-    return unsigned(_widened(rest, by.bit_length())[: by.bit_length()])
+        rest = unsigned(_widened(choose(graph, short[-1], rest, short), len(by))[: len(by) - 1])  # it is below `by`
+    whole = _trimmed(tuple(graph.both(some, graph.differ(bit, sign)) for bit in (*reversed(quotient), FALSE)))
+    return whole, choose(graph, some, choose(graph, sign, add(graph, by, invert(rest)), rest), a)
 
 
 def less(graph: AndGraph, a: Number, b: Number) -> Literal:
@@ -186,7 +178,7 @@ class Blasted:
 
     def _constant(self, expression: Expression, row: Mapping[str, int]) -> int:
         found = numbers.known(self.number(expression, row))
-        assert found is not None  # a statement has only constants for indices, divisors and exponents
+        assert found is not None  # a statement has only constants for indices and exponents
         return found
 
     def _combined(self, sign: str, left: Number, right: Number) -> Number:
@@ -197,14 +189,13 @@ class Blasted:
             return numbers.subtract(graph, left, right)
         if sign == "*":
             return numbers.multiply(graph, left, right)
-        if sign in ("//", "%", "^"):
-            by = numbers.known(right)
-            assert by is not None
-            if sign == "^":
-                base = numbers.known(left)
-                assert base is not None
-                return numbers.constant(base**by)
-            return (numbers.divide if sign == "//" else numbers.remainder)(graph, left, by)
+        if sign in ("//", "%"):
+            return numbers.divide(graph, left, right)[sign == "%"]
+        if sign == "^":
+            base, exponent = numbers.known(left), numbers.known(right)
+            assert base is not None
+            assert exponent is not None
+            return numbers.constant(base**exponent)
         return numbers.unsigned([self._compared(sign, left, right)])
 
     def _compared(self, sign: str, left: Number, right: Number) -> Literal:

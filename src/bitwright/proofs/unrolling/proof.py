@@ -16,7 +16,15 @@ import numpy as np
 from bitwright.common.bits import from_bits
 from bitwright.common.errors import InputError, counted
 from bitwright.proofs.claims import ONE_SIZE, Claim
-from bitwright.proofs.trials import LATE, Inputs, bounds_of, random_inputs, wrong_input, wrong_input_of_all
+from bitwright.proofs.trials import (
+    LATE,
+    NONE_ALLOWED,
+    Inputs,
+    bounds_of,
+    random_inputs,
+    wrong_input,
+    wrong_input_of_all,
+)
 from bitwright.proofs.unrolling.numbers import Blasted
 from bitwright.proofs.unrolling.runs import RunTooLargeError, unroll
 from bitwright.proofs.unrolling.solver import CONFLICTS, Lemma, NoSolverError, Prover, UndecidedError
@@ -92,7 +100,10 @@ def prove_at_size(
         raise InputError(f"the limit of conflicts must be 1 or more, got {conflicts}")
     if not algorithm.ensures:
         return SizeProof(algorithm, "not stated", "")
-    if (wrong := _wrong_run(algorithm)) is not None:
+    inputs = _tried_inputs(algorithm)
+    if not inputs:
+        return SizeProof(algorithm, "not decided", NONE_ALLOWED)
+    if (wrong := _wrong_run(algorithm, inputs)) is not None:
         return SizeProof(algorithm, "refuted", "a run", counterexample=wrong)
     prover = Prover(conflicts, folder, as_progress(progress, f"proving {algorithm.name}"))
     reasons = []
@@ -131,10 +142,11 @@ def _by_instructions(algorithm: Algorithm, prover: Prover) -> SizeProof | None:
 def _by_unrolling(algorithm: Algorithm, prover: Prover) -> SizeProof:
     """By all steps of a run in one graph."""
     run = unroll(algorithm)
-    goals = list(run.ended)
-    for line in algorithm.ensures:
-        goals += Blasted(run.graph, line, run.inputs, run.outputs).goals()
-    lemma = prover.prove("outputs", run.graph, goals)
+    goals, given = list(run.ended), list[int]()
+    for lines, literals in ((algorithm.ensures, goals), (algorithm.conditions, given)):
+        for line in lines:
+            literals += Blasted(run.graph, line, run.inputs, run.outputs).goals()
+    lemma = prover.prove("outputs", run.graph, goals, given)
     if lemma.verdict == "proved":
         how = f"CaDiCaL, {counted(lemma.conflicts, 'conflict')}" if lemma.clauses else "structure"
         return SizeProof(algorithm, "proved", how, tuple(prover.lemmas))
@@ -168,12 +180,17 @@ def _refuted(algorithm: Algorithm, prover: Prover, bits: Sequence[bool]) -> Size
     raise UndecidedError(f"CaDiCaL gave an input, {inputs}, whose run is right")
 
 
-def _wrong_run(algorithm: Algorithm) -> Inputs | None:
-    """An input whose run is wrong, if a few extreme and random ones show some."""
+def _tried_inputs(algorithm: Algorithm) -> list[Inputs]:
+    """A few extreme and random inputs among those allowed."""
     extremes = [dict.fromkeys((0, min(1, high), low, high)) for low, high in map(bounds_of, algorithm.inputs)]
     names = [word.name for word in algorithm.inputs]
     inputs = [dict(zip(names, values, strict=True)) for values in islice(product(*extremes), _TRIED)]
     inputs += random_inputs(algorithm, _TRIED if names else 0, Random(1))
+    return [values for values in inputs if algorithm.allows(values)]
+
+
+def _wrong_run(algorithm: Algorithm, inputs: Sequence[Inputs]) -> Inputs | None:
+    """One of these inputs, if its run is wrong."""
     wrong = wrong_input(algorithm, inputs, _STEPS if algorithm.steps is None else None)
     may_end_later = wrong is not None and wrong[1] == LATE and algorithm.steps is None
     return None if wrong is None or may_end_later else wrong[0]

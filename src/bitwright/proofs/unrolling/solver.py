@@ -117,8 +117,9 @@ class Formula:
             if graph.right[node]:
                 out, a, b = (self.variable(literal) for literal in (2 * node, graph.left[node], graph.right[node]))
                 self.clauses += ([-out, a], [-out, b], [out, -a, -b])
-        self.clauses += ([self.variable(literal)] for literal in given)
         self.clauses.append([self.variable(goal ^ 1) for goal in goals])
+        # Last: CaDiCaL simplifies what comes after a unit, and numbers the result like a clause of its own.
+        self.clauses += ([self.variable(literal)] for literal in dict.fromkeys(given))
 
     def variable(self, literal: Literal) -> int:
         """A literal of the graph as one of the formula; 0 if the formula does not depend on it."""

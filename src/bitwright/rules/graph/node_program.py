@@ -250,7 +250,10 @@ class NodeProgram(Shown):
             if len(same := np.flatnonzero(given[order][1:] == given[order][:-1])):
                 first, second = order[same[0]], order[same[0] + 1]
                 one, other = (f"'{at if names is None else names[at]}'" for at in (first, second))
-                raise InputError(f"the nodes {one} and {other} have the same {word.name}, {int(given[first])}")
+                raise InputError(
+                    f"the nodes {one} and {other} have the same {word.name}, {int(given[first])}; {word.name}=order "
+                    "numbers them"
+                )
         for place, bit in enumerate(word.bits):
             is_on = given == place + 1 if word.way == "place" else given >> place & 1 == (word.way != "not")
             on[wiring.bits(bit, np.arange(count))] |= is_on

@@ -7,14 +7,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import product
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from bitwright.common.errors import Problem, ProgramError, listing
 from bitwright.common.problems import MAX_PROBLEMS
 from bitwright.common.scanner import Token, WrongError
-from bitwright.rules.algorithm import FIXED_POINT, Algorithm, Word, impossible_examples, impossible_matches, stated
+from bitwright.rules.algorithm import (
+    FIXED_POINT,
+    STATED,
+    Algorithm,
+    Word,
+    impossible_examples,
+    impossible_matches,
+    stated,
+)
 from bitwright.rules.assemble import BitFamily, Picks, RuleFamily, assemble
 from bitwright.rules.ensures import EnsureLine
 from bitwright.rules.expressions import Expression, Named
@@ -66,11 +74,14 @@ class Expansion:
         def ensured(item: syntax.Ensure) -> EnsureLine:
             if program is None or self.problems:  # names may be unknown only because their line could not be read
                 return item.line
-            return stated(item.line, program, inputs, outputs, self.lets, item.token.text == "ensure")
+            return stated(item.line, program, inputs, outputs, self.lets, item.token.text)
 
         lines = [(item, self.attempt(ensured, item)) for item in self.each(syntax.Ensure)]
         if self.problems or program is None:
             raise ProgramError(self.problems)
+        said: dict[str, Any] = {
+            field: tuple(line for item, line in lines if line and item.token.text == word) for word, field in STATED
+        }
         return Algorithm(
             name=name,
             program=program,
@@ -82,8 +93,7 @@ class Expansion:
             description=description,
             matches=counts["matches"],
             examples=counts["examples"],
-            ensures=tuple(line for item, line in lines if line and item.token.text == "ensure"),
-            invariants=tuple(line for item, line in lines if line and item.token.text == "invariant"),
+            **said,
         )
 
     def counts(self) -> dict[str, int | None]:

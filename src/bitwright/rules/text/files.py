@@ -21,7 +21,6 @@ _OTHERS = {  # other files by suffix, and what they are for
     ".safetensors": "a network: name the program here; bitwright show says what a network is",
     ".json": "perhaps a certificate, which bitwright certify --check takes",
     ".npz": "an archive of arrays; executions are read by bitwright infer, and by train --from",
-    ".py": "a source in Python, which bitwright compile takes",
 }
 
 

@@ -28,6 +28,7 @@ FORMS = {
     "steps": "steps 2*l",
     "matches": "matches 2*l",
     "examples": "examples 4*l",
+    "where": "where b < m",
     "ensure": "ensure sum == p + q",
     "invariant": "invariant p + q + 2*c == in.p + in.q, or invariant at done: sum == in.p",
     "halt": "halt when flag, or halt at fixed point",

@@ -13,7 +13,7 @@ from bitwright.rules.ensure_text import ENSURE_SCANNER
 MAX_NUMBER = 2**31  # any two such numbers can be added or multiplied in 64 bits
 _FIRST_WORDS = "let bits block when input output start steps halt matches examples"
 _LATER_WORDS = "cell chain graph group use end"  # younger than names of bits and numbers, which may be such words
-_MORE = ("port", "whole", "also", "ensure", "invariant")
+_MORE = ("port", "whole", "also", "where", "ensure", "invariant")
 STATEMENTS = (*_FIRST_WORDS.replace("block", "block cell").split(), *_LATER_WORDS.split()[1:], *_MORE)
 
 _SCANNER = Scanner(
@@ -35,9 +35,9 @@ _HINTS = {
 TOO_MANY = "too many problems; what follows was not read"
 _STRANGE = ("other", "joint")  # the last line of a text is joined to nothing
 _WORDS, _LATER = ("|".join(words.split()) for words in (_FIRST_WORDS, _LATER_WORDS))
-_ENSURE = re.compile(r"[ \t]*(?:ensure|invariant)\b")  # expressions with signs of their own
+_ENSURE = re.compile(r"[ \t]*(?:where|ensure|invariant)\b")  # expressions with signs of their own
 _STATEMENT = re.compile(
-    rf"[ \t]*(?:(?:{_WORDS})\b|ensure\b|invariant\b|(?:{_LATER})[ \t]+[A-Za-z_]"
+    rf"[ \t]*(?:(?:{_WORDS})\b|where\b|ensure\b|invariant\b|(?:{_LATER})[ \t]+[A-Za-z_]"
     r"|(?:port|whole)[ \t]+bits\b|also[ \t]+when\b)"
 )
 

@@ -117,6 +117,7 @@ class _Line(ExpressionReader):
             "matches": self.count,
             "examples": self.count,
             "halt": self.halt,
+            "where": self.ensure,
             "ensure": self.ensure,
             "invariant": self.ensure,
         }

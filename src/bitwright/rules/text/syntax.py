@@ -148,7 +148,7 @@ class Halt:
 
 @dataclass(frozen=True, slots=True)
 class Ensure:
-    """`ensure` or `invariant`, by its token, and what is true."""
+    """`where`, `ensure` or `invariant`, by its token, and what is true."""
 
     token: Token
     line: EnsureLine

@@ -4,7 +4,7 @@ const words = (text) => new Set(text.split(" "));
 
 const RULES = {
   comments: "#",
-  keywords: words("let bits block cell when also write for in input output start steps halt at fixed point matches ensure invariant examples chain graph group use end port whole if and or mod nothing signed unique positive one not place"),
+  keywords: words("let bits block cell when also write for in input output start steps halt at fixed point matches where ensure invariant examples chain graph group use end port whole if and or mod nothing signed unique positive one not place"),
   builtins: words("far all back next every north south west east nodes ports digits directed simple connected degree"),
 };
 const SBN = {
@@ -17,17 +17,12 @@ const SUBLEQ = {
   keywords: words("subleq sub jmp clr jle inc dec add mov halt in out"),
   builtins: words(".words .width .dialect .data .space .macro .end .const"),
 };
-const SMALL = {
-  comments: "#",
-  keywords: words("def if elif else while return break continue pass and or not"),
-  builtins: words("int"),
-};
 const IMAGE = { comments: "#;", keywords: new Set(), builtins: new Set() };
 
 // By kind of program and the language that it is written in.
 
 export const LANGUAGES = {
-  rules: RULES, nodes: RULES, "sbn assembly": SBN, "sbn python": SMALL, "subleq assembly": SUBLEQ, "subleq image": IMAGE,
+  rules: RULES, nodes: RULES, "sbn assembly": SBN, "subleq assembly": SUBLEQ, "subleq image": IMAGE,
 };
 
 // One token after the other, as CodeMirror's StreamLanguage wants them.

@@ -8,7 +8,7 @@ import { inputValues, inputs, noInputs, showInputs } from "./inputs.js";
 
 const DEFAULTS = { addition: { p: "719", q: "483" }, multiplication: { multiplicand: "719", multiplier: "483" }, permutation: { p: "10110" } };
 const LANGUAGES = {
-  sbn: { assembly: "assembly", python: "small language" },
+  sbn: { assembly: "assembly" },
   subleq: { assembly: "assembly", image: "image" },
 };
 const TEXTS = ["rules", "nodes", ...Object.keys(LANGUAGES).flatMap((kind) => Object.keys(LANGUAGES[kind]).map((language) => `${kind} ${language}`))];
@@ -23,7 +23,7 @@ export const isText = (which) => TEXTS.includes(slot(which));
 
 export function program(known, told, altered) {
   limits = known.limits;
-  examples = known.examples.map((one) => ({ inputs: {}, console: "", ...one, name: one.file.split("/").at(-1), language: one.file.endsWith(".py") ? "python" : "assembly" }));
+  examples = known.examples.map((one) => ({ inputs: {}, console: "", ...one, name: one.file.split("/").at(-1), language: "assembly" }));
   described = told;
   changed = altered;
   inputs(() => { if (shown === "nodes") showGraph(); });
@@ -103,7 +103,7 @@ export function source() {
   if (which === "permutation") return { kind: which, order: element("order").value.split(",").map((part, _, all) => integer(part, "each place of the order", 1, all.length)) };
   const name = (chosen[slot()] || "program").replace(/\..*/, ""), text = isText(which) ? read() : "";
   if (which === "rules") return { kind: which, text, name };
-  if (which === "sbn") return { kind: which, text, name, machine: element("machine").value, language: languages.sbn };
+  if (which === "sbn") return { kind: which, text, name, machine: element("machine").value };
   if (which === "nodes") return { kind: which, text, name, graph: graphSource() };
   if (which === "subleq") {
     return { kind: which, text, name, language: languages.subleq, words: number("words", "the number of words", 3, 2 ** 24),
