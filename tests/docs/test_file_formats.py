@@ -8,6 +8,8 @@ from pathlib import Path
 
 from cases import for_each
 
+import bitwright
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "file-formats.md").read_text()
 SOURCE = ROOT / "src"
@@ -74,3 +76,30 @@ def test_formats_have_the_names_that_are_written() -> None:
     for path in SOURCE.rglob("*.py"):
         for name in re.findall(r'^\w*FORMAT\b.*? = "(bitwright [^"]*\d)"', path.read_text(), flags=re.MULTILINE):
             assert f"`{name}`" in PAGE, (path, name)
+
+
+def test_the_annotated_certificate_is_one_that_certify_writes(tmp_path: Path) -> None:
+    """What the listing shows is in the file, except for what depends on how a machine adds up while it trains."""
+    page = (ROOT / "docs" / "reference" / "reading-a-certificate.md").read_text()
+    (listing,) = re.findall(r"^```javascript\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
+    shown = json.loads(re.sub(r"//.*", "", listing))
+    text = ROOT / "examples" / "subtraction.bw"
+    bitwright.certify(text, bitwright.train(bitwright.open(text))).save(tmp_path / "sub.json")
+    written = json.loads((tmp_path / "sub.json").read_text())
+    assert set(shown) == set(written)
+    assert {"distance", "tensors", "links"} < set(shown)
+    passing = {"distance", "closest", "by_n", "margin", "tensors", "network_sha256", "version"}
+    compare({key: value for key, value in shown.items() if key not in passing}, written)
+
+
+def compare(shown: object, written: object) -> None:
+    """Objects may leave out keys, and texts that end in dots their ends; all else is equal."""
+    if isinstance(shown, dict):
+        assert isinstance(written, dict)
+        for key, value in shown.items():
+            compare(value, written[key])
+    elif isinstance(shown, str) and shown.endswith("..."):
+        assert isinstance(written, str)
+        assert written.startswith(shown[:-3])
+    else:
+        assert shown == written

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from decoders import bit_copier, every_input
 
-from bitwright import InputError, certify
+from bitwright import InputError, addition, certify
 from bitwright.transformers import Decoder, load_decoder, read_certificate, read_task, save_decoder
 from bitwright.transformers.certificate import StepResult
 from bitwright.transformers.counterexamples import forced_margins
@@ -117,8 +117,8 @@ COPIER: Decoder = bit_copier(6.0)[1]
         (TEXT, COPIER, {"seconds": -1}, "seconds must be a finite number of at least 0, got -1"),
         (TEXT, COPIER, {"seconds": "60"}, "seconds must be"),
         (TEXT, COPIER, {"module": 3}, "a module is a function from tokens to logits, got int"),
-        ("addition", None, {"seconds": 3}, "seconds goes with a task"),
-        ("addition", None, {"measure": True}, "measure goes with a task"),
+        (addition(2), None, {"seconds": 3}, "seconds goes with a task"),
+        (addition(2), None, {"measure": True}, "measure goes with a task"),
         (TEXT.replace("ensure", "ensur"), COPIER, {}, "task:3:1"),
     ],
 )

@@ -17,7 +17,7 @@ from bitwright.machines.subleq.assembler import load_sq
 from bitwright.machines.subleq.interpreter import Shape, find_dialect, load_image
 from bitwright.machines.subleq.machine import MachineV, machine_v
 from bitwright.rules import Algorithm
-from bitwright.theory import smallest_examples
+from bitwright.theory.proof import smallest_examples
 
 
 @dataclass(frozen=True)
