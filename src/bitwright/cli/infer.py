@@ -31,7 +31,6 @@ def command(
     bits: int | None,
     let: tuple[str, ...],
     output: Path | None,
-    against: str | None,
     as_json: bool,
     **how: Any,
 ) -> int:
@@ -56,7 +55,6 @@ def command(
     found: Any = infer(
         executions,
         _blocks(target, bits, lets),
-        against=None if against is None else Target(against, bits if against in SIZED else None, lets=lets).algorithm(),
         progress=tell,
         **how,
     )
