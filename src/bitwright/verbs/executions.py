@@ -178,7 +178,8 @@ def dataset(
     `padding` adds examples that are never matched. Executions are of "runs" with random inputs or of random "states"; a
     `Sample` says how many, and which.
 
-    >>> print(dataset("addition", "states.npz", executions="states"))
+    >>> from bitwright import addition
+    >>> print(dataset(addition(4), "states.npz", executions="states"))
     wrote states.npz: 320 random states and their successors, 12 bits
     """
     file, tell, algorithm = as_path(path, "the file to write"), teller(progress), as_algorithm(subject(what))  # type: ignore[arg-type]
