@@ -66,7 +66,7 @@ class Sample:
         object.__setattr__(self, "source", source)
         path = as_path(source, "a file of executions") if isinstance(source, str) else None
         if self.is_given and path is not None and path.suffix.lower() != ".npz":
-            raise InputError(f"{_SOURCES}, got '{shorten(source)}'")
+            raise InputError(f"{_SOURCES}, got '{shorten(str(path))}'")
         for name, value in (("runs", self.runs), ("states", self.states)):
             if value is not None and not 1 <= whole_number(value, name) <= _MOST:
                 raise InputError(f"{name} is a number from 1 to {_MOST:,}, got {shorten(value)}")
