@@ -130,6 +130,16 @@ class EngineChoice:
         return training_size(algorithm, self.rounding, self.padding)
 
 
+def choose_pattern(algorithms: Sequence[Algorithm], tile: Tile, n: str | None, padding: int | None = None) -> Pattern:
+    """The pattern of the cells of all these programs, or of the whole state of one, whose limit is meant."""
+    EngineChoice("limit", padding=padding, tile=tile).checked()
+    if tile != "all" and n is not None:
+        raise InputError(
+            f"{option('n')} does not go with cells: n is the cell's own, at most one match in each of its blocks"
+        )
+    return pattern_of([one.program for one in algorithms], tile)
+
+
 Trainer = Callable[["Program", "Recipe"], "FloatNetwork"]
 
 
@@ -157,9 +167,9 @@ def engine_for(
     choice = EngineChoice(engine or ("network" if network is not None else default), **settings)
     tell = teller(None) if tell is None else tell
     if network is not None:
-        from bitwright.verbs.network import Network, open_networks
+        from bitwright.verbs.network import Network, as_networks
 
-        network = open_networks(network)
+        network = as_networks(network)
         if not all(isinstance(one, Network) for one in network):
             from bitwright.verbs.models import model_engine
 

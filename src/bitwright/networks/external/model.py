@@ -99,11 +99,12 @@ class Model:
     def table(what: Any, reads: Reads = "cells", *, sizes: Any = None) -> StateTable:
         """Every state of a program as a network of your own reads it, with the right outputs: what to train it on.
 
-        `what` is a program, its file or its name, or a list of programs; `reads` is "cells" (the kind and the bits of a
+        `what` is a program or a list of programs; `reads` is "cells" (the kind and the bits of a
         cell, to its ports), "states" (a whole state to the next) or "templates" (those that match, to the next state).
         `sizes` goes with cells, as in `certify`.
 
-        >>> table = Model.table("addition")
+        >>> from bitwright import addition
+        >>> table = Model.table(addition(4))
         >>> table
         <StateTable: 16 states, 8 columns to 5>
         >>> table.input_names[:5]
@@ -216,9 +217,7 @@ class HeldModel:
 
 
 def is_model(value: object) -> bool:
-    """Whether a value is a network that bitwright did not train, or the name of its file."""
-    if isinstance(value, str | PathLike):
-        return Path(value).suffix.lower() == ".onnx"
+    """Whether a value is a network that bitwright did not train."""
     if isinstance(value, Model | HeldModel) or is_module(value):
         return True
     ours = isinstance(value, FloatNetwork | type) or type(value).__module__.startswith("bitwright.")
