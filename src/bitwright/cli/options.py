@@ -100,7 +100,7 @@ Options
 --output FILE | trace
     Write a .html, .svg, .txt or .npz file.
 --output FILE | show
-    Draw it into this .svg file: by cells where blocks are grouped; otherwise, and of machines, by blocks.
+    Draw the kinds of its cells, and what they write, into this .svg file.
 --output FILE | train
     A .safetensors file; a folder for several networks.
 --output FILE | certify
