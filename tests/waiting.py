@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-PATIENCE = 60.0  # seconds
+PATIENCE = 600.0  # seconds
 
 
 Found = TypeVar("Found")
