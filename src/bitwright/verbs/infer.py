@@ -39,14 +39,14 @@ def open_blocks(target: str | None, lets: Mapping[str, int]) -> Algorithm | Rule
 
 @overload
 def infer(
-    executions: Executions, blocks: Blocks = FIND, *, against: Algorithm | Program | None = None
+    executions: Executions, blocks: Blocks = "find", *, against: Algorithm | Program | None = None
 ) -> Inference: ...
 
 
 @overload
 def infer(
     executions: Mapping[int, Executions],
-    blocks: Blocks = FIND,
+    blocks: Blocks = "find",
     *,
     let: str | None = None,
     lines: Sequence[str] = (),
@@ -58,7 +58,7 @@ def infer(
 @overload
 def infer(
     executions: Executions | Sequence[Executions] | Mapping[int, Executions],
-    blocks: Blocks = FIND,
+    blocks: Blocks = "find",
     *,
     against: Algorithm | Program | None = None,
     let: str | None = None,
@@ -70,7 +70,7 @@ def infer(
 
 def infer(
     executions: Executions | Sequence[Executions] | Mapping[int, Executions],
-    blocks: Blocks = FIND,
+    blocks: Blocks = "find",
     *,
     against: Algorithm | Program | None = None,
     let: str | None = None,
