@@ -195,10 +195,9 @@ train --tile all flood.bw -o x.safetensors | flood --graph
 train --tile all cells.safetensors -o y.safetensors | cells.safetensors network, program
 train --tile all addition -o x.safetensors --device mps | 'mps'; cpu cuda
 train addition --sample-seed 5 -o x.safetensors | --sample-seed --from
-train addition --from x.npz --sample-seed 5 -o x.safetensors | states
+train addition --from x.npz --sample-seed 5 -o x.safetensors | x.npz
 train addition --from runs --padding 3 -o x.safetensors | --padding
 train addition --tile all --weight-bits float --from runs --networks 3 -o x.safetensors | --from
-train addition --from x.npz --sizes 1..3 -o x.safetensors | size
 train addition --tile all --bits 8 --from states:100000 -o x.safetensors | 5,000
 train permutation --tile all --from states:0 -o x.safetensors | 1 1,000,000
 train permutation --tile all --weight-bits float -n 2 --device tpu9 -o x | 'tpu9'
