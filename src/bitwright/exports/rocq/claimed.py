@@ -61,7 +61,7 @@ class ClaimedLines:
             tuple[Hashable, int], tuple[str, str]
         ] = {}  # of the lines so far: an output, and its line
         self._after = ""
-        for line in algorithm.ensures:
+        for line in algorithm.claims:
             if line.ranges:
                 raise NotAffineError(f"'{line}' is about single bits, and the run takes longer for longer words")
             self.lines.append(self._line(line))
@@ -87,8 +87,8 @@ class ClaimedLines:
         part = line.truth
         if isinstance(part, Combined) and part.sign == "==":
             for word, other in ((part.left, part.right), (part.right, part.left)):
-                if isinstance(word, Named) and isinstance(other, Combined) and other.sign == "//":
-                    assert isinstance(other.right, Constant)
+                named = isinstance(word, Named) and isinstance(other, Combined) and other.sign == "//"
+                if named and isinstance(other.right, Constant):
                     key = _key(self.terms.linear(other.left)), other.right.value
                     self._quotients[key] = word.text, f"{self.terms.text(word)} = {self.terms.text(other)}"
         return ClaimedLine(truth, range(first, len(self.terms.laws)), self._after)

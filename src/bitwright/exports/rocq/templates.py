@@ -23,7 +23,7 @@ def render(file: str, **pieces: object) -> str:
 
 @cache
 def _environment() -> Environment:
-    filters = {
+    filters: dict[str, Callable[..., Any]] = {
         "nat": natural,
         "argument": argument,
         "each": each,

@@ -28,7 +28,7 @@ def function_text(program: SizedProgram, certificate: Mapping[str, Any] | None) 
         try:
             return local_text(program, steps, rests)
         except NotAffineError:
-            if rests or certificate is None or any(line.ranges for line in algorithm.ensures):
+            if rests or certificate is None or any(line.ranges for line in algorithm.claims):
                 raise  # else the certificate may prove it, which takes lines about words
     if certificate is None:
         raise NotAffineError("its proof has no certificate")

@@ -141,7 +141,7 @@ def _every_size(
             found.left.append(f"no theorem about what it computes: {error}")
         else:
             found.files |= texts
-            computes = f"at every size from {least} on{fixed}, the network computes {joined(algorithm.ensures)}"
+            computes = f"at every size from {least} on{fixed}, the network computes {joined(algorithm.claims)}"
             found.theorems.append(f"{name}.Function.network_computes: {computes}")
     return size, families
 
