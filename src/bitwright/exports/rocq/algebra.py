@@ -8,8 +8,8 @@ from typing import Any
 from bitwright.exports.rocq.forms import SIZE, NotAffineError, natural
 from bitwright.exports.rocq.states import States, affine, word_name
 from bitwright.proofs.function.growth import Growth
+from bitwright.proofs.function.phases import Path
 from bitwright.proofs.function.rounds import RoundsProof
-from bitwright.proofs.function.waiting import Path
 from bitwright.proofs.kinds.affine import ONE, Affine
 from bitwright.proofs.unrolling.polynomials import Polynomial, combine, difference_of, multiply, substitute
 from bitwright.rules.ensures import EnsureLine

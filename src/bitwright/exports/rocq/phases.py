@@ -17,9 +17,9 @@ from bitwright.exports.rocq.states import States, word_name, word_names
 from bitwright.exports.rocq.templates import render
 from bitwright.exports.rocq.theorems import function_text
 from bitwright.exports.rocq.words import names_in, output_name, with_names
+from bitwright.proofs.function.phases import Path
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.shapes import OFF
-from bitwright.proofs.function.waiting import Path
 from bitwright.rules import Algorithm
 from bitwright.rules.pattern import pattern_of
 from bitwright.rules.text import parse

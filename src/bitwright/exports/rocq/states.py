@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from bitwright.exports.rocq.forms import SIZE, NotAffineError, argument
 from bitwright.exports.rocq.words import bits_name
 from bitwright.proofs.function.growth import Growth
+from bitwright.proofs.function.phases import Path
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.shapes import Shape, State
-from bitwright.proofs.function.waiting import Path
 from bitwright.proofs.kinds.affine import Affine
 
 _ALL_OR_NOTHING = {"off": "false", "on": "true", "(only 1)": "true"}
