@@ -14,8 +14,8 @@ from safetensors.numpy import load_file
 from bitwright import InputError, Network, addition, export, parse, train
 from bitwright import open as open_program
 from bitwright.exports.rocq.families import COMPARED, families_of, listed
+from bitwright.exports.rocq.folder import Written, rocq_files
 from bitwright.exports.rocq.forms import SIZE, form_of
-from bitwright.exports.rocq.writing import Written, rocq_files
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks.store import read_about
 from bitwright.rules.expressions import Combined, Constant, Named

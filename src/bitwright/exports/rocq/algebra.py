@@ -18,7 +18,7 @@ _POWER = "2^"  # the power of two of an invariant; that of a longer word is this
 
 
 class Algebra:
-    """The invariants of a proof by rounds: polynomials that are 0 modulo a power of two, or where that is 2^0, exactly 0.
+    """The invariants of a proof by rounds: polynomials that are 0 modulo 2^exponent, or where that is 2^0, exactly 0.
 
     `inputs` are the variables of a theorem.
     """

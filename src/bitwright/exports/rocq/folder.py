@@ -23,7 +23,7 @@ from bitwright.exports.rocq.rounds import rounds_files
 from bitwright.exports.rocq.templates import comment, render
 from bitwright.exports.rocq.theorems import function_text
 from bitwright.exports.rocq.words import with_names
-from bitwright.exports.writing import Export, Subject
+from bitwright.exports.writers import Export, Subject
 from bitwright.networks import IntegerNetwork
 from bitwright.proofs.function.prove import proof_by_rounds, prove_function
 from bitwright.proofs.function.rounds import FORMAT as ROUNDS
