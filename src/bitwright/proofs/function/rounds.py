@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from bitwright.common.errors import counted
+from bitwright.common.errors import BitwrightError, counted
 from bitwright.proofs.function.affine import IndexForm, SizeReader, reach
 from bitwright.proofs.function.algebra import (
     POWER,
@@ -292,7 +292,10 @@ class RoundsProof:
         for wait in way.waits.values():
             for busy, text in wait.parts:
                 if text not in self.inside:
-                    self.inside[text] = self.proves(text, self.numbers_of(text))
+                    try:
+                        self.inside[text] = self.proves(text, self.numbers_of(text))
+                    except BitwrightError as error:  # such as an array that nothing writes
+                        raise NoShapeError(f"{', '.join(busy)} have no rules of their own: {error}") from None
                 covered = self.inside[text].sizes
                 if covered is None or {**self.numbers_of(text), self.size: self.least} not in covered:
                     raise NoShapeError(f"what {', '.join(busy)} compute while {wait.timer} runs is not decided")
