@@ -17,7 +17,9 @@ from tests.proofs.function.mutants import mutants
 
 TEXT = (EXAMPLES / "modular-multiplication.bw").read_text()
 # the same for an `a` of twice the width
-WIDE = TEXT.replace("bits a[l] to_shift[l]", "bits a[2*l] to_shift[2*l]").replace("steps l^2 + 5*l", "steps 2*l^2 + 10*l")
+WIDE = TEXT.replace("bits a[l] to_shift[l]", "bits a[2*l] to_shift[2*l]").replace(
+    "steps l^2 + 5*l", "steps 2*l^2 + 10*l"
+)
 WIDE = re.sub(r"for i in 2\.\.l$", "for i in 2..2*l", WIDE, flags=re.M)
 WIDE = WIDE.replace("when a[i]=1 write a[i] for i in 1..l\n", "when a[i]=1 write a[i] for i in 1..2*l\n")
 
@@ -55,7 +57,9 @@ def test_moduli_at_the_ends_and_operands_of_twice_the_width(size: int) -> None:
     algorithm, wide, random = parse(TEXT, lets={"l": size}), parse(WIDE, lets={"l": size}), Random(1)
     top = 2**size
     moduli = [1, 2, top // 2, top - 1, *(random.randrange(1, top) for _ in range(10))]
-    inputs = [{"a": a, "b": b % m, "m": m} for m in moduli if 0 < m < top for a in (0, 1, top - 1) for b in (0, 1, m - 1)]
+    inputs = [
+        {"a": a, "b": b % m, "m": m} for m in moduli if 0 < m < top for a in (0, 1, top - 1) for b in (0, 1, m - 1)
+    ]
     assert products(algorithm, inputs) == [v["a"] * v["b"] % v["m"] for v in inputs]
     for m in moduli[3:]:  # both operands are too long: one run reduces the first, and one multiplies by it
         a, b = random.getrandbits(2 * size), random.getrandbits(2 * size)
@@ -79,7 +83,10 @@ WRONG = {
     "no bound on s": ("s < m and t < m", "t < m"),
     "a bound too tight": ("s < m and t < m", "s < m and t + 1 < m"),
     "another congruence": ("(s + a * t) % m ==", "(s + 2 * a * t) % m =="),
-    "a congruence modulo another word": ("invariant at to_check: (s + a * t) % m", "invariant at to_check: (s + a * t) % t"),
+    "a congruence modulo another word": (
+        "invariant at to_check: (s + a * t) % m",
+        "invariant at to_check: (s + a * t) % t",
+    ),
 }
 
 
