@@ -8,9 +8,10 @@ from html import escape
 
 from bitwright.common.bits import any_digits
 from bitwright.common.errors import InputError, counted
+from bitwright.pages.cell_diagram import cell_diagram_svg
 from bitwright.pages.graph import graph_page
 from bitwright.pages.page import run_title, trace_page
-from bitwright.pages.svg import diagram_svg, trace_svg
+from bitwright.pages.svg import trace_svg
 from bitwright.rules import Algorithm, GraphAlgorithm, Program, summary
 from bitwright.rules.trace import Trace
 from bitwright.runs.run import Run
@@ -128,8 +129,8 @@ def _(network: Network) -> str:
 @svg_of.register
 def _(program: Program) -> str | None:
     try:
-        return diagram_svg(program)
-    except InputError:  # too many kinds of blocks for one picture
+        return cell_diagram_svg(program)
+    except InputError:  # too many kinds of cells for one picture
         return None
 
 
