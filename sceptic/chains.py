@@ -7,7 +7,7 @@ import hashlib
 from fractions import Fraction
 from itertools import product
 
-from expressions import Word, holds, need, parsed, sizes_of  # noqa: F401  (parsed: for check_function.py)
+from expressions import Word, holds, need, parsed, sizes_of
 
 
 def kind_of(at, length):
@@ -50,10 +50,15 @@ class Rules:
                 words[line[signed]] = line[signed + 2 :][::-1], signed
         self.start = [bit for line in self.of.get("start", ()) for bit in line]
         self.steps = int(self.of["steps"][0][0]) if "steps" in self.of else None
+        self.lines = [[" ".join(line) for line in self.of.get(word, ())] for word in ("ensure", "where")]
         self.halt = " ".join(self.of["halt"][0]).removeprefix("when ") if "halt" in self.of else None
 
-    def run_all(self, lines):
-        """All inputs, by the definition of a step."""
+    def run_all(self, lines, conditions):
+        """All inputs, by the definition of a step, where there are fewer than five positions."""
+        need(self.lines == [lines, conditions], "these are not the lines of the rules")
+        if self.length >= 5:
+            return
+        lines = [parsed(line, conditions) for line in lines]
         free = [bit for bits, _ in self.words["input"].values() for bit in bits]
         for chosen in product((0, 1), repeat=len(free)):
             first = state = {*self.start, *(bit for bit, on in zip(free, chosen, strict=True) if on)}
@@ -114,6 +119,11 @@ class Rules:
             words[mark + name] = few, weights
         halt = self.kind.get(self.halt, self.halt)
         return {k: (s, f, tuple(sorted(r))) for k, (s, f, r) in found.items()}, words, halt
+
+    def timed(self, clock):
+        """The clock ends when the steps do; that nothing changes shows one step later."""
+        steps, rests = clock.steps(self.length), self.halt == "at fixed point"
+        need(self.steps in (steps + rests, None if self.halt else steps), "the clock does not count the steps")
 
     def agrees(self, data, classes, short):
         """What a certificate says of the rules must be what was read; `at` is the size of these."""

@@ -7,15 +7,15 @@ more, with `--let` for all numbers that the certificate fixes. A word has a lett
 position; classes are first, second, middle, last but one and last. The certificate has pairs of letters that may stand
 side by side, and signs that weighted sums (laws) may have. Checked: start words of every length are so, a step leads
 from such words to such words, the lines are true where a run is over, it is over in time, and they are true for all
-inputs of fewer than five positions. Clock, laws, windows and verdicts are only used: any that pass will do; all else is
-read off RULES.bw and compared. Larger sizes are taken to go on as these do. Exit 0: it holds; 1: not; 2: unreadable.
+inputs of fewer than five positions. Clock, laws, windows and verdicts are only used; all else is read off RULES.bw and
+compared. Larger sizes are taken to go on as these do. Exit 0: it holds; 1: not; 2: unreadable.
 """
 
 import json
 import sys
 from pathlib import Path
 
-from chains import Clock, Rules, check_sizes, need, parsed
+from chains import Clock, Rules, check_sizes, need
 from lines import read_line, with_numbers
 
 FOLLOWS = {0: (1,), 1: (2,), 2: (3,), 3: (3, 4), 4: (5,), 5: ()}
@@ -51,8 +51,8 @@ class Check:
         return tuple(found)
 
     def signs(self, states):
-        sums = [(carry + law[3], odd) for (carry, odd), law in zip(states, self.laws, strict=True)]
-        return tuple(-1 if carry < 0 else int(carry > 0 or odd) for carry, odd in sums)
+        tops = (0 if law[3] is None else carry + law[3] for (carry, _), law in zip(states, self.laws, strict=True))
+        return tuple(-1 if top < 0 else int(top > 0 or odd) for top, (_, odd) in zip(tops, states, strict=True))
 
     def sent(self, letter):
         """What a letter writes below, here, above and to single bits; and where its clock goes on, below or above."""
@@ -163,7 +163,7 @@ def main(certificate, *texts):
     data = document["links"]["function"]["proof"] if "links" in document else document
     need(data.get("format") == "bitwright function 1" and texts, "no certificate of a function, or no rules", 2)
     chain, program = data["chain"], data["program"]
-    conditions = program.get("conditions", [])
+    stated = [program.get(name, []) for name in ("ensures", "conditions")]
     read = sorted((Rules(Path(text).read_text(), chain["places"]) for text in texts), key=lambda rules: rules.length)
     lengths = [rules.length for rules in read]
     sizes = [(length - chain["extra"]) // chain["unit"] for length in lengths]
@@ -171,21 +171,15 @@ def main(certificate, *texts):
     need(sizes == list(range(sizes[0], sizes[-1] + 1)) and lengths[-1] >= 8, "give all sizes to eight positions", 2)
     need([s * chain["unit"] + chain["extra"] for s in sizes] == lengths, "positions do not grow with the size")
     for size, rules in zip(sizes, read, strict=True):  # the lines of the certificate are those of the rules
-        written = (program["ensures"], conditions)
-        shown, only = ([with_numbers(line, program["numbers"], size) for line in lines] for lines in written)
-        same = [[" ".join(line) for line in rules.of.get(word, ())] for word in ("ensure", "where")] == [shown, only]
-        need(same, "these are not the lines of the rules")
-        if rules.length < 5:
-            rules.run_all([parsed(line, only) for line in shown])
+        rules.run_all(*([with_numbers(line, program["numbers"], size) for line in lines] for lines in stated))
     long = [rules.chain() for rules in read if rules.length >= 5]
     need(all(one == long[0] for one in long), "the classes are not the same at all sizes")
-    about = conditions, long[0][1], program["numbers"], chain["unit"], chain["extra"]
-    lines = [read_line(line, *about) for line in program["ensures"]]
+    about = program["numbers"], chain["unit"], chain["extra"]
+    lines = [read_line(line, stated[1], long[0][1], *about) for line in stated[0]]
     read[program["at"] - sizes[0]].agrees(data, long[0][0], sizes[: sum(length < 5 for length in lengths)])
     check = Check(data, long[0][0], long[0][2], read[0].singles)
-    for rules in read:  # the clock ends when the steps do; that nothing changes shows one step later
-        steps, rests = check.clock.steps(rules.length), rules.halt == "at fixed point"
-        need(rules.steps in (steps + rests, None if rules.halt else steps), "the clock does not count the steps")
+    for rules in read:
+        rules.timed(check.clock)
     check.start()
     for single in check.windows:
         if not (check.over(single, START)[0] or check.over(single, START)[1]):
@@ -193,8 +187,8 @@ def main(certificate, *texts):
                 check.step(single, guess)
         for line in lines:
             check.end(single, line)
-    holds = " where ".join([" ".join(map("({})".format, program["ensures"])), *conditions])
-    print(f"HOLDS: {holds} for {program['sizes']}; {len(texts)} sizes given")
+    lines = " where ".join([" ".join(map("({})".format, stated[0])), *stated[1]])
+    print(f"HOLDS: {lines} for {program['sizes']}; {len(texts)} sizes given")
 
 
 if __name__ == "__main__":

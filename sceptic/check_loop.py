@@ -6,12 +6,14 @@ The RULES.bw are what `bitwright show NAME --bits N --text` prints for each N fr
 on, some arrays are words of any bits, and all else is off. The certificate says how a round goes from any cut state to
 the next: in each state every array is off, on, its first or last bit, or a word, perhaps moved up or down. Where a bit
 walks through an array (a phase), busy arrays work on their own; check_function.py checks what they compute. Checked at
-all sizes given: the start, every step, every phase, that all cases have a path, that a round keeps the invariant (by
-polynomials), that a word is 0 before the run is over, that the outputs then stay, and that the lines follow. Taken for
-granted is that larger sizes go on as these do. Exit 0: it holds; 1: it does not; 2: something cannot be read.
+all sizes given: the start, every step, every phase, that all cases have a path, that a round keeps the invariants (by
+polynomials and linear arithmetic) on every path that is ever taken, that a word is 0 before the run is over, that the
+outputs then stay, and that the lines follow, for inputs that satisfy the `where` lines. Taken for granted is that
+larger sizes go on as these do. Exit 0: it holds; 1: it does not; 2: something cannot be read.
 """
 
 import json
+import re
 import sys
 import tempfile
 from itertools import pairwise, product
@@ -19,53 +21,51 @@ from pathlib import Path
 
 import check_function
 import symbolic
+from algebra import Followed, below, contradictory, facts_of, put, true
 from chains import need
 from expressions import sizes_of
 from lines import with_numbers
-from polynomials import added, equation, substituted, sufficient
+from polynomials import added, interval
 from shapes import AtSize
 
 
+def shown_parts(phase, data, size):
+    """The busy arrays that work together in a phase, each with the lines of their proof."""
+    found = []
+    for part in phase["parts"]:
+        program = data["phases"][part["proof"]]["program"]
+        found.append((part["busy"], [with_numbers(line, program["numbers"], size) for line in program["ensures"]]))
+    return found
+
+
 def walked(at, path, start, data, size):
-    """Takes a path step by step; gives the number of its steps, and words as polynomials of others."""
+    """Takes a path step by step; gives its states, and the number of its steps."""
     states = [{array: state.get(array, ["off"]) for array in at.arrays} for state in path["states"]]
     need(
         states[0] == start and all(set(state) <= set(at.arrays) for state in path["states"]), "a path starts elsewhere"
     )
-    steps, given, exponents = 0, {}, []
+    steps, phases = 0, 0
     for number, (before, after) in enumerate(pairwise(states)):
         if str(number) in path["phases"]:
-            phase = path["phases"][str(number)]
-            proof = data["phases"][phase["proof"]]
-            program = proof["program"]
-            at.phase(
-                phase, before, after, [with_numbers(line, program["numbers"], size) for line in program["ensures"]]
-            )
+            phase, phases = path["phases"][str(number)], phases + 1
+            at.phase(phase, before, after, phases, shown_parts(phase, data, size))
             steps += len(at.arrays[phase["timer"]])
-            for array, factors in phase["sums"].items():
-                if factors:
-                    given[after[array][1]] = {(before[name][1],): factor for name, factor in factors.items()}
-                    exponents.append(len(at.arrays[array]))
         else:
             made, steps = at.step(before), steps + 1
             need(all(made[a] == at.bits(a, after[a]) for a in at.arrays), f"a step of the path {path['fixed']} differs")
-    return states, steps, given, exponents
+    need(phases == len(path["phases"]), "a phase that never comes")
+    return states, steps
 
 
-def round_of(states, words, fixed, given, exponents, lengths):
-    """What a round makes of the words: polynomials to put in for new words, and for those that moved down."""
-    exact = {}
-    for word in words:
-        what, *of = states[-1][word]
-        need(what in ("off", "word", "up", "down"), "a round ends in another shape")
-        if what == "down":
-            need(of[0] in words and of[0] not in exact, "two words move down from one")
-            rest = {(): fixed[of[0]]} if of[0] in fixed else {(f"{of[0]}[1]",): 1}
-            exact[of[0]] = added({(f"{word}'",): 2}, rest)
-        else:
-            given[f"{word}'"] = {} if what == "off" else {(of[0],): 1 + (what == "up")}
-            exponents += [lengths[word]] * (what == "up")
-    return exact
+def inputs_among(facts):
+    """The words that are always inputs, by these facts."""
+    found = {}
+    for sign, value, _ in facts:
+        entered = [m for m in value if len(m) == 1 and m[0].startswith("in__")]
+        words = [m for m in value if len(m) == 1 and m not in entered]
+        if sign == "==" and len(entered) == len(words) == 1 and sorted(value.values()) == [-1, 1]:
+            found.setdefault(words[0][0], {entered[0]: 1})
+    return found
 
 
 def check(data, texts, size):
@@ -87,73 +87,101 @@ def check(data, texts, size):
     need(None not in shown.values(), "an output is no word")
     begin = {word: {} for word in words} | {array: {(f"in__{name}",): 1} for name, array in entered.items()}
     named = {name: {(f"in__{name}",): 1} for name in rules.words["input"]}
-    sides = [equation(symbolic.parsed(line.removeprefix(f"at {cut}: "))) for kind, line in rules.lines
-             if kind == "invariant" and line.startswith(f"at {cut}: ")]  # fmt: skip
-    need(all(e is f is None for (_, e), (_, f) in sides), "an invariant with a modulus", 2)
-    differences = [
-        substituted(added(a, b, -1), {n: p for n, p in named.items() if n not in words}) for (a, _), (b, _) in sides
+
+    def stated(word, taken):
+        """The facts that the lines of one sort state."""
+        marked = f"at {cut}: " if word == "invariant" else ""
+        trees = [symbolic.parsed(line.removeprefix(marked)) for kind, line in rules.lines
+                 if kind == word and line.startswith(marked)]  # fmt: skip
+        others = {n: p for n, p in named.items() if n not in taken}
+        return [put(put(fact, others), taken) for tree in trees for fact in facts_of(tree)]
+
+    sizes = [(word, lengths[word]) for word in words] + [
+        (f"in__{name}", len(bits)) for name, (bits, _) in rules.words["input"].items()
     ]
+    given = [*stated("where", {}), *((">=", below({(name,): 1}, 1 << length), "") for name, length in sizes)]
+    invariants = stated("invariant", {word: {(word,): 1} for word in words})
+    need(all(true(given, put(fact, begin)) for fact in invariants), "an invariant does not hold at the start")
     start = {array: ["word", array] if array in words else ["on"] if array == cut else ["off"] for array in at.arrays}
-    need(not any(substituted(one, begin) for one in differences), "the invariant does not hold at the start")
-    exponent = []
+    taken = {}
     for name, first in (("paths", start), ("rest", {**start, measure: ["off"]})):
         asked = sorted({word for path in data[name] for word in path["fixed"]})
         for bits in product((0, 1), repeat=len(asked)):
             case = dict(zip(asked, bits, strict=True)).items()
             need(any(path["fixed"].items() <= case for path in data[name]), "a case has no path")
+        taken[name] = []
         for path in data[name]:
             at = AtSize(texts[size], path["fixed"])
             for word in words:
                 at.word(word, word)
-            states, steps, given, exponents = walked(at, path, first, data, size)
+            states, steps = walked(at, path, first, data, size)
             last = {array: shape for array, shape in states[-1].items() if array not in words}
             need(last == {array: start[array] for array in last}, "a round does not end in a cut state")
-            if name == "rest":
-                still = all(state[array] == ["word", array] for state in states for array in shown.values())
-                need(still and not path["phases"] and states[-1][measure] == ["off"], "an output may change at the end")
+            taken[name].append((path, states, steps))
+    exact = invariants
+    while True:  # what is only kept modulo a power of two is no fact
+        known, same, modular, exponents = [*given, *exact], inputs_among(exact), [], []
+        for path, states, steps in taken["paths"]:
+            round_ = Followed(path, states, words, same, known, lengths)
+            if contradictory(round_.facts):
                 continue
             need(states[-1][measure] in (["down", measure], ["off"]), "the measure does not fall")
             need(steps * lengths[measure] <= rules.steps, "the rounds may take more steps than the run has")
-            exact = round_of(states, words, path["fixed"], given, exponents, lengths)
-            for one in differences:
-                change = added(substituted(one, {word: {(f"{word}'",): 1} for word in words}), one, -1)
-                for _ in range(4):
-                    change = substituted(substituted(change, given), exact)
-                need(not change, "a round does not keep the invariant")
-            exponent += exponents
-    bounds = {name: (0, (1 << len(bits)) - 1) for port in rules.words.values() for name, (bits, _) in port.items()}
-    bounds |= {f"in__{name}": (0, (1 << len(bits)) - 1) for name, (bits, _) in rules.words["input"].items()}
-    for line in (line for kind, line in rules.lines if kind == "ensure"):
-        wanted, enough = sufficient(symbolic.parsed(line), bounds)
-        wanted = substituted(
-            wanted, {n: p for n, p in named.items() if n not in shown} | {n: {(a,): 1} for n, a in shown.items()}
+            loose = [round_.kept(fact) for fact in invariants]
+            need(None not in loose, "a round does not keep the invariant")
+            modular += [fact for fact, powers in zip(invariants, loose, strict=True) if powers]
+            exponents += [power for powers in loose for power in powers]
+        if not any(fact in exact for fact in modular):
+            break
+        exact = [fact for fact in exact if fact not in modular]
+    for path, states, _ in taken["rest"]:
+        if not contradictory(Followed(path, states, words, same, known, lengths).facts):
+            busy = {array for phase in path["phases"].values() for part in phase["parts"] for array in part["busy"]}
+            still = all(state[array] == ["word", array] for state in states for array in shown.values())
+            still = still and not busy & {*shown.values()} and states[-1][measure] == ["off"]
+            need(still, "an output may change at the end")
+    last, bounds = {**same, measure: {}}, {name: (1 << length) - 1 for name, length in sizes}
+    facts, power = [put(fact, last) for fact in known], 1 << min(exponents, default=0)
+    for fact in stated("ensure", {name: {(array,): 1} for name, array in shown.items()}):
+        sign, value, word = put(fact, last)
+        alike = [one for s, one, w in facts if s == sign != ">=" and w == word]
+        follows = true(facts, (sign, value, word)) or any(
+            true(facts, (sign, added(value, one, factor), word)) for one in alike for factor in (1, -1)
         )
-        zero = [substituted(one, {measure: {}}) for one in differences]
-        follows = any(not added(wanted, one, sign) for one in zero for sign in (1, -1))
-        need(follows and enough <= min(exponent), f"{line} does not follow")
+        if not follows and sign == "==":  # it is an invariant modulo a power of two, and too small for another multiple
+            left, zero = ([put(one, {measure: {}})[1] for one in some] for some in ([fact], invariants))
+            same = any(not added(left[0], one, factor) for one in zero for factor in (1, -1))
+            follows = same and max(map(abs, interval(left[0], bounds))) < power
+        need(follows, f"{fact} does not follow")
     return [line for kind, line in rules.lines if kind == "ensure"]
 
 
 def main(certificate, *files):
     document = json.loads(Path(certificate).read_text())  # `bitwright certify -o` writes it as a link of its chain
     data = document["links"]["function"]["proof"] if "links" in document else document
-    need(data.get("format") == "bitwright function by rounds 1" and len(files) >= 8, "no certificate, or few rules", 2)
+    need(data.get("format") == "bitwright function by rounds 2" and len(files) >= 8, "no certificate, or few rules", 2)
     (first,) = sizes_of(document, data["sizes"])[0].values()
     texts = {size: Path(file).read_text() for size, file in enumerate(files, start=first)}
     lines = [check(data, texts, size) for size in texts]
     need(lines[0] and all(one == lines[0] for one in lines), "the lines are not the same at all sizes")
-    for path in data["paths"]:
-        for phase in path["phases"].values():
-            proof = data["phases"][phase["proof"]]
-            with tempfile.TemporaryDirectory() as folder:
-                (Path(folder) / "proof").write_text(json.dumps(proof))
-                for size, text in texts.items():
-                    shown = [
-                        with_numbers(line, proof["program"]["numbers"], size) for line in proof["program"]["ensures"]
-                    ]
-                    (Path(folder) / str(size)).write_text(AtSize(text, {}).part(phase, shown))
-                check_function.main(f"{folder}/proof", *(f"{folder}/{size}" for size in texts))
-    print(f"HOLDS: {' and '.join(map('({})'.format, lines[0]))}, for {data['sizes']} (given {len(texts)} sizes)")
+    phases = [phase for name in ("paths", "rest") for path in data[name] for phase in path["phases"].values()]
+    seen = set()
+    for phase, number in ((one, number) for one in phases for number in range(len(one["parts"]))):
+        proof = data["phases"][phase["parts"][number]["proof"]]  # which may be about smaller sizes as well
+        about = {**proof["program"], "sizes": re.sub(r">=-?\d+", f">={first}", proof["program"]["sizes"])}
+        proof = json.dumps({**proof, "program": about, "short": [n for n in proof["short"] if n >= first]})
+        own = {size: shown_parts(phase, data, size)[number] for size in texts}
+        rules = [AtSize(text, {}).part(phase["timer"], phase["inputs"], *own[size]) for size, text in texts.items()]
+        if (proof, *rules) in seen:
+            continue
+        seen.add((proof, *rules))
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("proof", proof), *enumerate(rules)):
+                (Path(folder) / str(name)).write_text(text)
+            check_function.main(f"{folder}/proof", *(f"{folder}/{name}" for name in range(len(rules))))
+    conditions = [line for line in texts[first].splitlines() if line.startswith("where ")]
+    holds = " ".join([" and ".join(map("({})".format, lines[0])), *conditions])
+    print(f"HOLDS: {holds}, for {data['sizes']} (given {len(texts)} sizes)")
 
 
 if __name__ == "__main__":

@@ -17,8 +17,9 @@ class AtSize:
         """A new word of any bits but those that are fixed, as long as an array."""
         need(name not in self.words, "two words have one name")
         self.words[name] = [self.graph.input() for _ in self.arrays[like]]
-        if name in self.fixed:
-            self.words[name][0] = self.fixed[name]
+        for place, bit in ((0, name), (-1, f"{name} top")):
+            if bit in self.fixed:
+                self.words[name][place] = self.fixed[bit]
 
     def bits(self, array, shape):
         what, length = shape[0], len(self.arrays[array])
@@ -38,53 +39,61 @@ class AtSize:
         after = self.rules.step(self.graph, bits)
         return {array: [after[place] for place in places] for array, places in self.arrays.items()}
 
-    def part(self, phase, ensured):
-        """The rules of the busy arrays alone, with a run as long as the phase."""
-        begins = {"bits": phase["busy"], "block": phase["busy"], "when": phase["busy"]}
-        lines = [
-            line
-            for line in self.text.splitlines()
-            if line.split()[1].partition("[")[0].partition("=")[0] in begins.get(line.split()[0], ())
-        ]
-        bits = {
-            array: " ".join(f"{array}[{n}]" for n in range(len(self.arrays[array]), 0, -1)) for array in phase["busy"]
-        }
-        lines += [f"input {array} = {bits[array]}" for array in phase["inputs"]]
-        lines += [f"output {array} = {bits[array]}" for array in phase["busy"]]
-        lines += [f"steps {len(self.arrays[phase['timer']])}", *(f"ensure {line}" for line in ensured)]
+    def part(self, timer, inputs, busy, ensured):
+        """The rules of busy arrays alone, where all other bits are 0, with a run as long as the phase."""
+        lines = []
+        for word, *names in map(str.split, self.text.splitlines()):
+            own = [name for name in names if name.partition("=")[0].partition("[")[0] in busy]
+            if word in ("bits", "block") and own:
+                lines.append(f"{word} {' '.join(own)}")
+            if word == "when":
+                tests, writes = names[: names.index("write")], names[names.index("write") :]
+                if (kept := [test for test in tests if test in own]) and all(
+                    test in own or test[-2:] == "=0" for test in tests
+                ):
+                    lines.append(f"when {' '.join(kept + writes)}")
+        bits = {array: " ".join(f"{array}[{n}]" for n in range(len(self.arrays[array]), 0, -1)) for array in busy}
+        lines += [f"input {array} = {bits[array]}" for array in inputs if array in busy]
+        lines += [f"output {array} = {bits[array]}" for array in busy]
+        lines += [f"steps {len(self.arrays[timer])}", *(f"ensure {line}" for line in ensured)]
         return "\n".join(lines) + "\n"
 
-    def phase(self, phase, before, after, ensured):
+    def phase(self, phase, before, after, number, parts):
         """While the timer runs all other arrays stay, and busy ones do what they do alone; then comes `after`."""
-        busy, timer, begins = phase["busy"], phase["timer"], {True: "word", False: "off"}
+        timer, busy = phase["timer"], [array for busy, _ in parts for array in busy]
         need(timer not in busy and before[timer] == ["first"], "a phase begins without its timer")
-        need(all(before[array][0] == begins[array in phase["inputs"]] for array in busy), "busy arrays begin otherwise")
+        begins = (before[array][0] in (("word", "up") if array in phase["inputs"] else ("off",)) for array in busy)
+        need(all(begins) and {*phase["inputs"]} <= {*busy}, "busy arrays begin otherwise")
         given = {array: [self.graph.input() for _ in self.arrays[array]] for array in (*busy, timer)}
         given[timer][-1] = 0
         early, late = self.step(before, given), self.step(before, {**given, timer: self.bits(timer, ["last"])})
-        others = [array for array in self.arrays if array not in busy]
-        for array in others:
+        for array in self.arrays.keys() - {*busy}:
             stays = [0, *given[timer][:-1]] if array == timer else self.bits(array, before[array])
             need(early[array] == stays, f"{array} does not stay during a phase")
             need(late[array] == self.bits(array, after[array]), f"{array} is another after a phase")
-        alone = symbolic.Rules(self.part(phase, ensured))
-        bits = [0] * len(alone.bit)
-        for name, bit in alone.bit.items():
-            array, _, place = name.partition("[")
-            bits[bit] = given[array][int(place.strip("]")) - 1]
-        made = alone.step(self.graph, bits)
-        for array in busy:
-            theirs = [made[alone.bit[f"{array}[{n + 1}]"]] for n in range(len(self.arrays[array]))]
-            need(early[array] == late[array] == theirs, f"{array} is not busy on its own")
-            factors, line = phase["sums"][array], ensured[busy.index(array)]
-            total = " + ".join(f"{factor} * in.{name}" for name, factor in factors.items())
-            head, _, power = line.partition(" % 2^(")
-            right = line == f"{array} == 0" if not factors else head == f"{array} == ({total})"
-            need(right, f"the lines of a phase do not say what {array} becomes")
-            if factors:
-                need(after[array][1].partition(" of phase ")[::2] == (array, after[array][1][-1:]), "a word's name")
-                exponent = symbolic.value(symbolic.parsed(power.removesuffix(")")), {})
-                need(exponent == len(self.arrays[array]), "a modulus that is not as long as its array")
-                need(set(factors) <= set(phase["inputs"]), "a sum of other arrays")
-                self.word(after[array][1], array)
-            need(after[array] == (["word", f"{after[array][-1]}"] if factors else ["off"]), "a phase ends otherwise")
+        for own, lines in parts:
+            alone = symbolic.Rules(self.part(timer, phase["inputs"], own, lines))
+            bits = [0] * len(alone.bit)
+            for name, bit in alone.bit.items():
+                array, _, place = name.partition("[")
+                bits[bit] = given[array][int(place.strip("]")) - 1]
+            made = alone.step(self.graph, bits)
+            for array, line in zip(own, lines, strict=True):
+                theirs = [made[alone.bit[f"{array}[{n + 1}]"]] for n in range(len(self.arrays[array]))]
+                need(early[array] == late[array] == theirs, f"{array} is not busy on its own")
+                self.ends(phase, array, after[array], number, line, own)
+
+    def ends(self, phase, array, after, number, line, own):
+        """A busy array ends as its line says: off, or as a new word."""
+        factors = phase["sums"][array]
+        total = " + ".join(f"{factor} * in.{name}" for name, factor in factors.items())
+        head, _, power = line.partition(" % 2^(")
+        right = line == f"{array} == 0" if not factors else head == f"{array} == ({total})"
+        need(right, f"the lines of a phase do not say what {array} becomes")
+        if factors:
+            need(after == ["word", f"{array} of phase {number}"], "a word's name")
+            exponent = symbolic.value(symbolic.parsed(power.removesuffix(")")), {})
+            need(exponent == len(self.arrays[array]), "a modulus that is not as long as its array")
+            need(set(factors) <= {*phase["inputs"]} & {*own}, "a sum of other arrays")
+            self.word(after[1], array)
+        need(factors or after == ["off"], "a phase ends otherwise")

@@ -33,11 +33,12 @@ class Case:
     meaning: Callable[..., Values]
 
     def inputs(self, most: int = 4096, seed: int = 1) -> list[Values]:
-        """Every input if there are few, else random ones with the corners among them."""
+        """Every input that is allowed if there are few, else random ones with the corners among them."""
         names = [word.name for word in self.algorithm.inputs]
         widths = [len(word.bits) for word in self.algorithm.inputs]
         if sum(widths) <= 12 and 2 ** sum(widths) <= most:
-            return [dict(zip(names, values, strict=True)) for values in product(*(range(2**w) for w in widths))]
+            every = (dict(zip(names, values, strict=True)) for values in product(*(range(2**w) for w in widths)))
+            return [values for values in every if self.algorithm.allows(values)]
         corners = [dict(zip(names, values, strict=True)) for values in product(*((0, 1, 2**w - 1) for w in widths))]
         rng = np.random.default_rng(seed)
         octets = [-(-w // 8) for w in widths]
@@ -45,7 +46,8 @@ class Case:
             [int.from_bytes(rng.bytes(o), "little") % 2**w for o, w in zip(octets, widths, strict=True)]
             for _ in range(most)
         )
-        return (corners + [dict(zip(names, row, strict=True)) for row in rows])[:most]
+        found = corners + [dict(zip(names, row, strict=True)) for row in rows]
+        return [values for values in found if self.algorithm.allows(values)][:most]
 
     def states(self, inputs: list[Values]) -> BoolArray:
         return np.array([self.algorithm.state(values) for values in inputs])
@@ -91,6 +93,7 @@ def _cases() -> Iterator[Case]:
         "multiplication": lambda multiplicand, multiplier: {"product": multiplicand * multiplier},
         "subtraction": lambda a, b: {"difference": (a - b) % 1024, "negative": int(a < b)},
         "comparison": lambda a, b: {"less": int(a < b), "equal": int(a == b), "greater": int(a > b)},
+        "modular-multiplication": lambda a, b, m: {"product": a * b % m},
         "gray": lambda x: {"gray": x ^ x >> 1},
         "rule110": lambda row: _rule110(row),
     }

@@ -21,7 +21,7 @@ from two_readers import Both
 from bitwright import Certificate, addition, certify
 from bitwright.common.errors import InputError
 from bitwright.common.files import documents
-from bitwright.engines import make_engine
+from bitwright.engines.make import make_engine
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.machines.subleq.computer import Computer, RunLimits, image_hash, load_checkpoint, save_checkpoint
 from bitwright.networks import (

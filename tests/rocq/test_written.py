@@ -13,8 +13,8 @@ from safetensors.numpy import load_file
 
 from bitwright import InputError, Network, addition, export, parse, train
 from bitwright import open as open_program
-from bitwright.exports.rocq.fitting import COMPARED, AffineIndex, affine_of, fitted
-from bitwright.exports.rocq.listed import listed
+from bitwright.exports.rocq.families import COMPARED, families_of, listed
+from bitwright.exports.rocq.forms import SIZE, form_of
 from bitwright.exports.rocq.writing import Written, rocq_files
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks.store import read_about
@@ -95,7 +95,7 @@ def test_families_are_found_and_compared_with_the_program(name: str) -> None:
     key = next(iter(algorithm.sizing.numbers))
     make = lambda l: algorithm.sizing.at(**{key: l}).program  # noqa: E731
     pattern = pattern_of(make(l) for l in range(3, 12))
-    found = fitted(lambda l: listed(make(l), pattern))
+    found = families_of(lambda l: listed(make(l), pattern))
     assert found.least == LEAST[name]
     assert found.compared == tuple(range(found.least, COMPARED[-1] + 1))
 
@@ -248,7 +248,7 @@ def test_machine_v_is_of_the_kinds_of_its_file() -> None:
 def test_a_product_of_two_sizes_is_not_affine() -> None:
     size, three = Named("l"), Constant(3)
     for product in (Combined("*", size, three), Combined("*", three, size)):
-        assert affine_of(product, "l") == AffineIndex(0, 3, 0)
-    assert affine_of(Combined("*", size, size), "l") is None
-    assert affine_of(Combined("*", Named("i"), size), "l", "i") is None
-    assert affine_of(Combined("+", three, Combined("*", size, size)), "l") is None
+        assert form_of(product, "l") == 3 * SIZE
+    assert form_of(Combined("*", size, size), "l") is None
+    assert form_of(Combined("*", Named("i"), size), "l", "i") is None
+    assert form_of(Combined("+", three, Combined("*", size, size)), "l") is None

@@ -73,20 +73,6 @@ def test_every_task_is_drawn_as_well_formed_markup() -> None:
         assert parts_of(decision_picture(certify(task, decoder, measure=True)))
 
 
-def test_a_count_has_two_ends() -> None:
-    """The pale part of a bar is for inputs that may be wrong; a count that is exact says nothing of it."""
-    task, decoder = bit_copier(0.0)
-    for seconds in (60.0, 0.0):
-        decision = certify(task, decoder, measure=True, seconds=seconds)
-        assert decision.wrong is not None
-        picture = decision_picture(decision)
-        open_ = any(least < most for least, most in decision.wrong.first)
-        assert ("may be wrong" in picture) == open_
-        for place, (least, most) in zip(task.layout.answer, decision.wrong.first, strict=True):
-            assert (f'"{place}: {least} to {most}, ' in picture) == bool(most)
-    assert open_
-
-
 def test_rows_and_columns_of_squares_are_labelled() -> None:
     picture = decision_picture(decided(6.0))
     size = len(COPY.tokens("z"))

@@ -11,10 +11,10 @@ from cases import for_each
 from facts import missing
 
 import bitwright as bw
-from bitwright.engines import make_engine
+from bitwright.engines.make import make_engine
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.networks import FloatNetwork
-from bitwright.theory import weights
+from bitwright.theory.closed_form import weights
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.verbs.check import check
 

@@ -12,7 +12,7 @@ from web.pages import Visit, choose, press_run, text_of
 
 from bitwright import Algorithm, ProgramError, addition, certify, multiplication, parse, permutation, run
 from bitwright.pages import run_title
-from bitwright.theory import calibrated_size, sign_size
+from bitwright.theory.ensemble import calibrated_size, sign_size
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 SUBTRACTION = (Path(__file__).parent.parent.parent / "examples" / "subtraction.bw").read_text()

@@ -62,7 +62,7 @@ def command(
 
 
 def _check_options(network: Path | None, output: Path | None, state: str | None) -> None:
-    from bitwright.transformers.files import is_decoder_file
+    from bitwright.verbs.network import is_decoder_file
 
     if network is not None and is_decoder_file(network):
         raise InputError(

@@ -65,8 +65,7 @@ def command(target: Target, output: Path | None, text: bool, tile: Any, as_json:
 
 def _show_network(path: Path, as_json: bool) -> None:
     """Prints what a network file contains; reads all of it, so that a damaged one is refused."""
-    from bitwright.transformers.files import is_decoder_file
-    from bitwright.verbs.network import Network, file_format
+    from bitwright.verbs.network import Network, file_format, is_decoder_file
 
     if is_decoder_file(path):
         from bitwright.verbs.decoders import describe_file

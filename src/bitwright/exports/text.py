@@ -1,11 +1,14 @@
-"""Tables of numbers as text, and templates with places to fill."""
+"""Templates of source text in Jinja, and what they say of numbers and runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from numpy.typing import NDArray
 
 from bitwright.common.bits import width_of
@@ -16,15 +19,30 @@ from bitwright.runs.loop import DEFAULT_LIMIT
 _PER_LINE = 24
 
 
-def filled(asset: str, pieces: Mapping[str, object]) -> str:
-    """A template among the assets, each {{name}} replaced by its piece."""
-    return fill((files(__package__) / "assets" / asset).read_text("utf-8"), pieces)
+def environment(folder: str, filters: Mapping[str, Callable[..., Any]]) -> Environment:
+    """The templates of a folder of this package, with these filters; a name without a value is an error."""
+    found = Environment(
+        loader=FileSystemLoader(str(files(__package__).joinpath(folder))),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    found.filters |= filters
+    return found
 
 
-def fill(template: str, pieces: Mapping[str, object]) -> str:
-    """A template with each {{name}} replaced by its piece."""
-    before, *rest = template.split("{{")
-    return before + "".join(str(pieces[name]) + after for name, _, after in (part.partition("}}") for part in rest))
+@cache
+def _assets() -> Environment:
+    names = lambda words: " | ".join(f'"{word.name}"' for word in words) or "never"  # noqa: E731
+    array_type = lambda values: f"Uint{unsigned_bits(values)}Array"  # noqa: E731
+    c_type = lambda values: f"uint{unsigned_bits(values)}_t"  # noqa: E731
+    return environment("assets", {"numbers": number_lines, "names": names, "array_type": array_type, "c_type": c_type})
+
+
+def filled(asset: str, **pieces: object) -> str:
+    """A template among the assets with these pieces."""
+    return _assets().get_template(asset).render(pieces)
 
 
 def number_lines(values: NDArray[np.integer]) -> str:
@@ -33,9 +51,9 @@ def number_lines(values: NDArray[np.integer]) -> str:
     return ",\n".join(",".join(texts[at : at + _PER_LINE]) for at in range(0, len(texts), _PER_LINE))
 
 
-def unsigned_bits(largest: int) -> int:
-    """The smallest unsigned integer of 8, 16 or 32 bits that holds numbers up to this one."""
-    return next(bits for bits in (8, 16, 32) if width_of(largest) <= bits)
+def unsigned_bits(values: NDArray[np.integer]) -> int:
+    """The smallest unsigned integer of 8, 16 or 32 bits that holds these numbers."""
+    return next(bits for bits in (8, 16, 32) if width_of(int(values.max(initial=0))) <= bits)
 
 
 def ending_of(what: Algorithm | Schema) -> tuple[str, int, int]:
@@ -45,8 +63,3 @@ def ending_of(what: Algorithm | Schema) -> tuple[str, int, int]:
     if halt == FIXED_POINT or (halt is None and steps is None):
         return "rest", most, 0
     return ("steps", most, 0) if halt is None else ("bit", most, int(halt))
-
-
-def most_digits(bits: int) -> int:
-    """Decimal digits of numbers with this many bits; log10(2) is below 0.30103."""
-    return bits * 30103 // 100000 + 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,22 +15,6 @@ from bitwright.inference import Elimination, Evidence
 from bitwright.rules import Layout, Program
 from bitwright.rules.layout import IntArray
 from bitwright.runs.successors import successors
-
-_MOST_STATES = 10**12  # an estimate above this says nothing
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """The number of further states that would determine the rest, if every bit of them were a fair coin.
-
-    A state determines whether a configuration writes a bit if it has that configuration and no other block of it has
-    one that is known, or not known not, to write the bit. What is not determined is taken to write nothing. `states`
-    is when less than half a write is expected to be left; `never` counts those that no state can determine, since
-    every configuration of some other block writes the bit.
-    """
-
-    states: int | None
-    never: int
 
 
 class Recovered:
@@ -108,26 +91,6 @@ class Recovered:
         """The number of states from which a program takes the right step."""
         made = successors(program, self.executions.before)
         return int((made == self.executions.after).all(axis=1).sum())
-
-    @cached_property
-    def estimate(self) -> Estimate:
-        """An estimate of the further random states that would determine the rest."""
-        sizes = np.array([1 << len(block.bits) for block in self.elimination.blocks], dtype=float)
-        known = np.array([rows.sum(axis=0) for rows in self.elimination.confirmed])  # (b, k)
-        kept = np.array([rows.sum(axis=0) for rows in self.elimination.open])
-        unseen = sizes - [len(block.configs) for block in self.elimination.blocks]
-        left = kept - known + unseen[:, None]  # (b, k) writes to be determined
-        free = np.log(np.maximum(1 - known / sizes[:, None], 1e-300))  # of a block: that it does not write the bit
-        chance = np.exp(free.sum(axis=0) - free) / sizes[:, None]
-        possible = chance > 1e-200
-        never = int(left[~possible].sum())
-        left, chance = left[possible], chance[possible]
-
-        def expected(states: int) -> float:
-            return float((left * np.exp(states * np.log1p(-np.minimum(chance, 1 - 1e-12)))).sum())
-
-        states = bisect(range(_MOST_STATES), -0.5, key=lambda states: -expected(states))
-        return Estimate(states if states < _MOST_STATES else None, never)
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import Decision
 from bitwright.transformers.layout import mixture_of
 from bitwright.transformers.modules import forced_rows, logits
-from bitwright.transformers.report import count_inputs, count_wrong_inputs, report_rows, share_of
+from bitwright.transformers.report import report_rows
 
 INPUTS, NUMBERS = 8192, 50_000_000  # inputs that are evaluated, and logits, at most
 MOST = 24  # positions that are drawn
 SYMBOLS = 20  # of an answer whose pairs are drawn
 PALE, DARK, WRONG = (232, 240, 248), (8, 48, 107), "#d55e00"  # far from a wrong answer, close to one, wrong
-UNSURE, CROSS = "#f3b78c", "&#215;"  # perhaps wrong; wrong
+CROSS = "&#215;"  # wrong
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ STYLE = """
 
 def decision_picture(decision: Decision) -> str:
     """The picture as HTML that takes the font and the colours of the page around it."""
-    sections = [*_margins(decision), *_splits(decision), *_examples(decision), *_counts(decision)]
+    sections = [*_margins(decision), *_splits(decision), *_examples(decision)]
     return f'<style>{STYLE}</style>\n<div class="decision">{"".join(sections)}</div>'
 
 
@@ -193,26 +193,6 @@ def _examples(decision: Decision) -> Iterator[str]:
             cells.append(f'<span class="{"wrong" * wrong}" style="grid-area:2/{at + 2};padding:4px">{token}</span>')
         grid = _grid(f"max-content repeat({len(right)},minmax(0,max-content))", "auto", cells)
         yield _section("A wrong input", example.inputs, grid)
-
-
-def _counts(decision: Decision) -> Iterator[str]:
-    """How many inputs are wrong first at each position."""
-    if (wrong := decision.wrong) is None:
-        return
-    inputs, cells = decision.task.inputs, []
-    largest = max((most for _, most in wrong.first), default=0) or 1
-    for row, (name, (least, most)) in enumerate(zip(_positions(decision), wrong.first, strict=True), 1):
-        if most:
-            share, ends = share_of(least, most, inputs), [f"{100 * number / largest:.4g}%" for number in (least, most)]
-            bar = f"linear-gradient(90deg,{WRONG} {ends[0]},{UNSURE} {ends[0]} {ends[1]},transparent {ends[1]})"
-            cells.append(_cell(bar, f"{name}: {least:,} to {most:,}, {share}", row, 2))
-            cells += [_label(name, row, 1), _label(share, row, 3)]
-    sure = "" if all(least == most for least, most in wrong.first) else " The pale part of a bar may be wrong."
-    yield _section(
-        f"Wrong inputs, of {count_inputs(inputs)}",
-        f"{count_wrong_inputs(wrong)}; by the first wrong position.{sure}",
-        _grid("max-content minmax(0,200px) max-content", "13px", cells),
-    )
 
 
 def _positions(decision: Decision) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 from bitwright.common.errors import counted
 from bitwright.networks import cache
 from bitwright.networks.cache import CachedNetwork
-from bitwright.rules.algorithms.known import known_algorithm
+from bitwright.rules.algorithms.arithmetic import known_algorithm
 from bitwright.rules.pattern import read_pattern
 from bitwright.verbs.network import trained_for
 from bitwright.verbs.reports import Summary

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from bitwright.common.bits import shorten, whole_number
-from bitwright.common.errors import InputError, option, suggestion
-from bitwright.engines.make import check_engine, make_engine, network_engine
+from bitwright.common.errors import InputError, check_choice, option, suggestion
+from bitwright.engines.make import ENGINES, make_engine, network_engine
 from bitwright.engines.protocol import Engine as Engine
 from bitwright.networks import FloatNetwork
 from bitwright.rules import Algorithm, Program
@@ -97,7 +97,7 @@ class EngineChoice:
 
     def checked(self, trained: bool = False) -> EngineChoice:
         """Returns the choice; raises InputError if its settings do not go together, or with `trained` networks."""
-        check_engine(self.name)
+        check_choice("engine", self.name, ENGINES)
         check_rounding(self.rounding)
         for name in ("padding", "networks", "seed", "width"):
             if (value := getattr(self, name)) is not None:
@@ -286,7 +286,9 @@ def _limit(algorithm: Algorithm, pattern: Pattern, choice: EngineChoice) -> Deci
         return cells.LimitDecider(pattern, examples, rounding)
     if choice.name == "kernel":
         return cells.KernelDecider(pattern, examples, rounding)
-    return cells.SampledDecider(pattern, examples, rounding, choice.networks, choice.seed)
+    from bitwright.engines.sampled import SampledDecider
+
+    return SampledDecider(pattern, examples, rounding, choice.networks, choice.seed)
 
 
 def trainer(tell: Teller) -> Trainer:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, overload
 
 from bitwright.common.bits import shorten
-from bitwright.common.errors import InputError, listing, option, suggestion
+from bitwright.common.errors import InputError, listing, option, problems_of, suggestion
 from bitwright.common.files.executions import Executions, joined
+from bitwright.common.files.storage import check_output as check_output
 from bitwright.inference import Elimination, Evidence
 from bitwright.inference.contradiction import find_contradiction
 from bitwright.inference.find_blocks import find_blocks
@@ -16,6 +18,7 @@ from bitwright.rules import Algorithm, Layout, Program
 from bitwright.rules.given import as_algorithm
 from bitwright.rules.tables import layout_of_names
 from bitwright.rules.text import RuleText, parse_blocks
+from bitwright.rules.text.files import read_text
 from bitwright.runs.progress import Progress
 from bitwright.verbs.families import FamilyInference, infer_families
 from bitwright.verbs.inference import Inference as Inference
@@ -23,6 +26,15 @@ from bitwright.verbs.telling import Teller, teller
 
 FIND = "find"
 Blocks = Algorithm | Program | RuleText | str | Sequence[Sequence[str]]
+
+
+def open_blocks(target: str | None, lets: Mapping[str, int]) -> Algorithm | RuleText | str:
+    """The blocks of the rule file that a target names, with these values of its `let` lines; or the target, as text."""
+    if target is None or not target.lower().endswith(".bw"):
+        return target or FIND
+    rules = RuleText.of(read_text(Path(target)))
+    with problems_of(target):
+        return rules.at(lets, Path(target).stem, needs_rules=False) if lets else rules
 
 
 @overload

@@ -199,8 +199,6 @@ class Inference(InferredRules):
         yield f"  writes      {writes}{' (left out)' if found.undetermined else ''}"
         if program is not None:
             yield f"  reproduces  {found.reproduced(program):,} of {counted(states, 'state')}"
-        if not found.determined and not (search and search.others):
-            yield f"  to come     {_to_come(found.estimate.states, found.estimate.never)}"
         if comparison is not None:
             yield (
                 f"  against     {comparison.agree:,} of {counted(comparison.templates, 'template')} confirmed, "
@@ -229,8 +227,6 @@ class Inference(InferredRules):
             "templates": None if program is None else program.templates,
             "program_id": None if program is None else program.id,
             "reproduced": None if program is None else found.reproduced(program),
-            "further_states": found.estimate.states,
-            "never_determined": found.estimate.never,
             "against": None
             if comparison is None
             else {
@@ -248,15 +244,3 @@ def _shown_blocks(names: Sequence[str], blocks: Sequence[Sequence[int]]) -> str:
     if not shown:
         return "every bit by itself"
     return listing(shown, 8) + "; the others are single bits" * (len(shown) < len(blocks))
-
-
-def _to_come(states: int | None, never: int) -> str:
-    parts = []
-    if states is None:
-        parts.append("more random states than can be made")
-    elif states:
-        more = counted(states, "random state")
-        parts.append(f"about {more} more, if every bit is a fair coin and open writes are off")
-    if never:
-        parts.append(f"{counted(never, 'write')} no state can determine: another block writes the bit always")
-    return "; ".join(parts)

@@ -19,7 +19,7 @@ from bitwright.networks.cache import network_files
 from bitwright.networks.integer import WEIGHT_BITS
 from bitwright.networks.store import load_any_network, read_about, read_network, save_network
 from bitwright.rules import Algorithm, NodeProgram, Program
-from bitwright.rules.algorithms.known import known_algorithm
+from bitwright.rules.algorithms.arithmetic import known_algorithm
 from bitwright.rules.given import as_algorithm
 from bitwright.rules.pattern import Pattern, read_pattern
 from bitwright.verbs.open import subject
@@ -443,6 +443,13 @@ def trained_for(known: Algorithm | None, pattern: Pattern | None, program_id: st
     if known is None:
         return f"program {program_id[:13]}... ({counted(bits, 'bit')}, {counted(templates, 'template')})"
     return f"{known.name} of {counted(len(known.inputs[0].bits), 'bit')}"
+
+
+def is_decoder_file(path: Path) -> bool:
+    """Whether a file holds a decoder, which is proved for a task."""
+    from bitwright.transformers.files import is_decoder_file as is_one
+
+    return is_one(path)
 
 
 def file_format(path: str | PathLike[str]) -> str:

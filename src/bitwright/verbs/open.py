@@ -194,7 +194,7 @@ def shipped(
     if not networks or getattr(networks[0], "cells", True):
         return named_algorithm(name, _width(values, default_bits) if bits is None else bits, order)
     from bitwright.common.bits import shorten, width_of
-    from bitwright.rules.algorithms.known import order_of
+    from bitwright.rules.algorithms.arithmetic import order_of
 
     network: Any = networks[0]
     found, trained = network.algorithm, f"this network was trained for {network.trained_for}"

@@ -7,15 +7,14 @@ from typing import Any, Literal, overload
 
 from bitwright.common.bits import shorten, whole_number
 from bitwright.common.errors import InputError, counted, option, suggestion
-from bitwright.proofs.certificate import cell_sizes
 from bitwright.proofs.ranges import matches_range
 from bitwright.proofs.width import NetworkWidth, network_width
 from bitwright.rules import Algorithm, NodeProgram, Program
 from bitwright.rules.cells import Tile
 from bitwright.rules.given import by_its_cells
 from bitwright.runs.progress import Progress
-from bitwright.theory import check_scope, sizes
 from bitwright.theory.decisions import cells_range
+from bitwright.theory.ensemble import check_scope, sizes
 from bitwright.verbs.engines import choose_pattern
 from bitwright.verbs.open import subject
 from bitwright.verbs.reports import Summary
@@ -184,7 +183,7 @@ def size(  # type: ignore[misc]
             how: dict[str, Any] = {"padding": padding or 0, "seed": sample_seed or 0, "progress": told}
             return _report_width(algorithm.name, network_width(pattern, delta, runs=runs, **how))
     if cells:
-        found = cell_sizes(pattern, delta, asked, padding=padding)
+        found = sizes(pattern, delta, asked, padding=padding)
         local = "one local state" if asked == "input" else f"all {counted(found['local_states'], 'local state')}"
         right = f"{local} of {counted(found['kinds'], 'kind')}"
         return _report_ensemble(f"cells of {algorithm.name}", found, right, cells_range(pattern).scope)

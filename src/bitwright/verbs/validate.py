@@ -13,7 +13,7 @@ from bitwright.common.workers import Workers
 from bitwright.engines.cells.engine import cells_sentence
 from bitwright.engines.protocol import Engine
 from bitwright.rules import Algorithm, Program
-from bitwright.rules.algorithms.known import order_of
+from bitwright.rules.algorithms.arithmetic import order_of
 from bitwright.rules.given import as_algorithm
 from bitwright.runs.loop import step_limit
 from bitwright.runs.progress import Progress

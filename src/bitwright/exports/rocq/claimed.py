@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from bitwright.exports.rocq.fitting import AffineIndex, NotAffineError
-from bitwright.exports.rocq.linear import ONE, POWER, Chained, LinearTerms, Sum
+from bitwright.exports.rocq.forms import NotAffineError
+from bitwright.exports.rocq.linear import POWER, Chained, LinearTerms, Sum
 from bitwright.exports.rocq.words import Words
+from bitwright.proofs.kinds.affine import ONE
 from bitwright.proofs.unrolling.polynomials import combine
 from bitwright.rules import Algorithm
 from bitwright.rules.ensures import EnsureLine
@@ -186,7 +187,7 @@ class ClaimedLines:
             law = self.terms.law(combine(other, inner, -1))
             scale = self.terms.laws[law].scale.bit_length() - 1
             n = self.terms.chained.positions
-            if exponent == AffineIndex(0, n.size, n.constant - scale) and self.terms.length(right) == exponent:
+            if exponent == n - scale and self.terms.length(right) == exponent:
                 return f"Multiple {law}" if sign == "==" else f"Not (Multiple {law})"
         raise NotAffineError(f"'{self.terms.text(left)}' has no law")
 

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bitwright.exports.rocq.fitting import AffineIndex, NotAffineError, affine_of
-from bitwright.exports.rocq.listed import Bit
-from bitwright.exports.rocq.printed import listing
+from bitwright.exports.rocq.families import Bit
+from bitwright.exports.rocq.forms import SIZE, NotAffineError, form_of, natural, text_of
+from bitwright.exports.rocq.templates import each
 from bitwright.exports.rocq.words import Part, Word, Words, output_name
+from bitwright.proofs.kinds.affine import ONE, Affine
 from bitwright.proofs.unrolling.polynomials import combine
-from bitwright.rules.expressions import COMPARISONS, CONNECTIVES, Combined, Constant, Expression, Named, Negation
+from bitwright.rules.expressions import Combined, Constant, Expression, Named
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Chained:
     flags: list[str]
     clock: Mapping[str, Any]
     tracks: tuple[tuple[str, int, int], ...]  # array, and g and o: bit k at position i is array[g * i + o]
-    positions: AffineIndex  # n, a function of l
+    positions: Affine  # n, a function of l
 
     @classmethod
     def of(cls, certificate: Mapping[str, Any]) -> Chained:
@@ -35,17 +36,17 @@ class Chained:
         tracks = tuple((array, growth, growth * shift - sub) for array, growth, sub, shift in chain["places"])
         if any(offset < 0 for _, _, offset in tracks):
             raise NotAffineError("an array begins two positions after another one")
-        positions = AffineIndex(0, chain["unit"], chain["extra"])
+        positions = SIZE * chain["unit"] + chain["extra"]
         return cls(certificate, chain["classes"], chain["globals"], certificate["clock"], tracks, positions)
 
     @property
-    def steps(self) -> AffineIndex:
+    def steps(self) -> Affine:
         """The number of steps after which the clock says that a run is over."""
         clock, n = self.clock, self.positions
         if clock["fixed"] is not None:
-            return AffineIndex(0, 0, clock["fixed"])
-        rate = sum(rate for _, rate in clock["sweeps"])
-        return AffineIndex(0, rate * n.size, rate * n.constant + clock["delay"] - clock["early"])
+            return Affine.of(clock["fixed"])
+        rate = sum(int(rate) for _, rate in clock["sweeps"])
+        return n * rate + int(clock["delay"] - clock["early"])
 
     def place(self, bit: Bit) -> tuple[int, int] | None:
         """Track and position, from 0, of a bit; None for a global."""
@@ -57,7 +58,8 @@ class Chained:
 
 
 Sum = dict[Word | str, int]  # a weighted sum of words, of ONE and of POWER
-ONE, POWER = "1", "2^"  # the constant; 2^positions
+_SIGNS = {sign: f"({{}} {sign} {{}})" for sign in "+-*^"} | {"%": "({} mod {})", "//": "({} / {})"}
+POWER = "2^"  # 2^positions
 
 
 @dataclass(frozen=True)
@@ -98,12 +100,12 @@ class LinearTerms:
         if (word := self.word(part)) is not None:
             return {word: 1}
         if (exponent := self.power(part)) is not None:
-            if not exponent.size:
-                return {ONE: 2**exponent.constant}
+            if exponent.constant is not None:
+                return {ONE: 2 ** int(exponent.constant)}
             if exponent == self.chained.positions:
                 return {POWER: 1}
             raise NotAffineError(
-                f"2^({exponent.text()}) is not 2^({self.chained.positions.text()}), the length of the chain"
+                f"2^({natural(exponent)}) is not 2^({natural(self.chained.positions)}), the length of the chain"
             )
         if isinstance(part, Combined) and part.sign in "+-*":
             left, right = self.linear(part.left), self.linear(part.right)
@@ -114,26 +116,27 @@ class LinearTerms:
                     return combine({}, other, one.get(ONE, 0))
         raise NotAffineError("a term of an ensure line is not a weighted sum of words")
 
-    def power(self, part: Expression) -> AffineIndex | None:
+    def power(self, part: Expression) -> Affine | None:
         if isinstance(part, Combined) and part.sign == "^" and part.left == Constant(2):
-            return affine_of(part.right, self.size)
+            return form_of(part.right, self.size)
         return None
 
     def text(self, part: Expression) -> str:
-        if isinstance(part, Constant):
-            return str(part.value)
-        if isinstance(part, Named):
-            if (word := self.word(part)) is None:
-                raise NotAffineError(f"'{part.text}' stands where a word is expected")
-            return self.words.value(word)
-        if isinstance(part, Negation) or part.sign in (*COMPARISONS, *CONNECTIVES):
-            raise NotAffineError("a truth is used as a number")
-        if (power := self.power(part)) is not None:
-            return f"2 ^ Z.of_nat ({power.text()})"
-        sign = {"%": "mod", "//": "/"}.get(part.sign, part.sign)
-        return f"({self.text(part.left)} {sign} {self.text(part.right)})"
+        """A number of a line."""
 
-    def length(self, part: Expression) -> AffineIndex | None:
+        def leaf(part: Expression) -> str | None:
+            if isinstance(part, Constant):
+                return str(part.value)
+            if isinstance(part, Named):
+                if (word := self.word(part)) is None:
+                    raise NotAffineError(f"'{part.text}' stands where a word is expected")
+                return self.words.value(word)
+            power = self.power(part)
+            return None if power is None else f"2 ^ Z.of_nat ({natural(power)})"
+
+        return text_of(part, leaf, _SIGNS, "a truth is used as a number")
+
+    def length(self, part: Expression) -> Affine | None:
         """The bits of a word of one array."""
         word = self.word(part)
         first, *others = self.words.parts(word) if word else [None]
@@ -150,7 +153,7 @@ class LinearTerms:
             if not self.words.is_bit(name.text):
                 return None
             return self.end(part)[0], f"{output_name(name.text)} l s"
-        at = affine_of(name.index, self.size)
+        at = form_of(name.index, self.size)
         if at is None or others or not part.whole:
             raise NotAffineError(f"a line is about a bit of {name.text}, which is no array from its first bit on")
         bit = Part(part.array, at)
@@ -163,11 +166,11 @@ class LinearTerms:
         n = self.chained.positions
         for track, (array, growth, offset) in enumerate(self.chained.tracks):
             if array == part.array:
-                if part.index == AffineIndex(0, 0, offset):
+                if part.index == Affine.of(offset):
                     return f"First {track}", "first", track
-                if part.index == AffineIndex(0, growth * n.size, growth * (n.constant - 1) + offset):
+                if part.index == (n - 1) * growth + offset:
                     return f"Last {track}", "last", track
-        raise NotAffineError(f"{part.array}[{part.index.text()}] is not at an end")
+        raise NotAffineError(f"{part.array}[{natural(part.index)}] is not at an end")
 
     def sign(self, sum_: Sum, signs: Sequence[bool | int]) -> str:
         """The formula that a sum has one of these signs: negative, zero, positive. Bits without a weight are cases."""
@@ -175,7 +178,7 @@ class LinearTerms:
             parts = self.words.parts(word)
             if all(not part.whole for part in parts) and any(self._weight(part) is None for part in parts):
                 rest = {other: own for other, own in sum_.items() if other != word}
-                return self._cases(rest, [(part, factor << part.exponent.constant) for part in parts], signs)
+                return self._cases(rest, [(part, factor << int(part.exponent[ONE])) for part in parts], signs)
         law = self.law(sum_)
         power = sum_.get(POWER, 0) * self.laws[law].scale
         return f"Sign {law} ({power})%Z {' '.join(('false', 'true')[sign] for sign in signs)}"
@@ -184,7 +187,7 @@ class LinearTerms:
         if not bits:
             return self.sign(sum_, signs)
         (part, weight), *others = bits
-        if part.exponent.size:
+        if part.exponent.constant is None:
             raise NotAffineError(f"{part.array} weighs nothing at its position")
         bit, _, _ = self.end(part)
         on = self._cases(combine(sum_, {ONE: weight}), others, signs)
@@ -206,9 +209,8 @@ class LinearTerms:
     def _weight(self, part: Part) -> tuple[str, int, Fraction] | None:
         """Of a single bit its end, its track, and its weight there; None if it weighs nothing at its position."""
         _, end, track = self.end(part)
-        last = self.chained.positions.plus(AffineIndex(0, 0, -1))
-        distance = part.exponent.plus(last, -1 if end == "last" else 0)
-        return None if end == "global" or distance.size else (end, track, Fraction(2) ** distance.constant)
+        distance = part.exponent - (self.chained.positions - 1) * (end == "last")
+        return None if end == "global" or distance.constant is None else (end, track, Fraction(2) ** int(distance[ONE]))
 
     def law_text(self, law: ChainLaw) -> str:
         """Weights by track: of all positions, of the inputs, and of the bits at both ends."""
@@ -226,7 +228,5 @@ class LinearTerms:
                 if weight.denominator > 1:
                     raise NotAffineError(f"the weight of {part.array} is no integer")
                 weights[where][track] = weights[where].get(track, 0) + int(weight)
-        texts = [
-            listing(f"({track}, ({weight})%Z)" for track, weight in sorted(own.items())) for own in weights.values()
-        ]
+        texts = [each(sorted(own.items()), "({0}, ({1})%Z)") for own in weights.values()]
         return f"(({law.constant * law.scale})%Z, Law {' '.join(texts)})"

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.common.bits import BoolArray, shorten
-from bitwright.common.errors import InputError, counted, suggestion
+from bitwright.common.errors import InputError, check_choice, counted
 from bitwright.networks.external.graph import Analysis, OperatorGraph
 from bitwright.networks.external.onnx_reader import CannotRunError, OnnxModel
 from bitwright.networks.external.tensors import NotReadError, by_rows
@@ -82,11 +82,8 @@ class Model:
     threshold: float = 0.5
 
     def __post_init__(self) -> None:
-        if self.reads is not None and self.reads not in READS:
-            raise InputError(
-                f"a network reads {', '.join(READS[:-1])} or {READS[-1]}, got '{shorten(str(self.reads))}'"
-                f"{suggestion(str(self.reads), READS)}"
-            )
+        if self.reads is not None:
+            check_choice("way to read a network", self.reads, READS)
         if isinstance(self.threshold, bool) or not isinstance(self.threshold, int | float | np.number):
             raise InputError(f"the threshold is a number, got {shorten(repr(self.threshold))}")
         if not isfinite(self.threshold):

@@ -8,12 +8,12 @@ terms that an `ensure` compares.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd
 
 from flint import fmpz_mat
 
-from bitwright.proofs.function.chain import ChainProgram
+from bitwright.proofs.function.chain import LAST, ChainProgram
 
 MAX_WEIGHT = 64
 LawState = int  # 2 * carry + (whether a digit of the sum so far is not 0)
@@ -22,12 +22,15 @@ Verdict = int  # -1, 0 or 1: the sign of the sum
 
 @dataclass(frozen=True)
 class Law:
-    """Weights of the tracks in a word, and as inputs set them; a constant, and a multiple of 2^positions."""
+    """Weights of the tracks in a word, and as inputs set them; a constant, and a multiple of 2^positions.
+
+    With `power` None only the sum modulo 2^positions is watched, whose sign is 0 or 1.
+    """
 
     tracks: tuple[int, ...]
     inputs: tuple[int, ...]
     constant: int = 0
-    power: int = 0
+    power: int | None = 0
 
     @property
     def begin(self) -> LawState:
@@ -35,6 +38,8 @@ class Law:
 
     def verdict(self, state: LawState) -> Verdict:
         """The sign of the sum that ends in this state."""
+        if self.power is None:
+            return state & 1
         carry = (state >> 1) + self.power
         return -1 if carry < 0 else int(carry > 0 or bool(state & 1))
 
@@ -48,13 +53,13 @@ class Law:
         """`p + q + 2*c - in.p - in.q`."""
         named = [*zip(chain.tracks, self.tracks, strict=True)]
         named += [(f"in.{track}", weight) for track, weight in zip(chain.tracks, self.inputs, strict=True)]
-        named += [("2^positions", self.power), ("1", self.constant)]
+        named += [("2^positions", self.power or 0), ("1", self.constant)]
         found = ""
         for name, weight in named:
             if weight:
                 sign = (" - " if weight < 0 else " + ") if found else "-" * (weight < 0)
                 found += sign + (f"{abs(weight)}*" if abs(weight) != 1 else "") + name
-        return found or "0"
+        return (found or "0") + " mod 2^positions" * (self.power is None)
 
 
 def read_digit(state: LawState, weight: int) -> LawState:
@@ -63,14 +68,17 @@ def read_digit(state: LawState, weight: int) -> LawState:
     return (total >> 1) << 1 | (state & 1) | (total & 1)
 
 
-def conserved(chain: ChainProgram, seen: Iterable[tuple[int, int]], partly: bool = False) -> list[Law]:
+def conserved(chain: ChainProgram, seen: Iterable[tuple[int, int]], sought: str = "") -> list[Law]:
     """The laws that all these letters (class, bits) conserve, a basis of them with small weights.
 
-    Where there is none, and with `partly`, those that hold as long as one of the tracks is off.
+    Where there is none, `sought` says what else is: "partly", those that hold as long as one of the tracks is off, or
+    "modular", those modulo 2^positions.
     """
     seen = set(seen)
     found = _conserved(chain, seen)
-    if partly and not found:
+    if sought == "modular" and not found:
+        found = [replace(law, power=None) for law in _conserved(chain, {one for one in seen if one[0] != LAST})]
+    if sought == "partly" and not found:
         for track in range(len(chain.tracks)):
             found += _conserved(chain, {(kind, bits) for kind, bits in seen if not bits >> track & 1})
     return list(dict.fromkeys(found))[:2]

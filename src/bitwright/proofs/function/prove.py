@@ -307,7 +307,7 @@ class _Setting:
     clock: Clock
     ghosts: bool
     terms: tuple[Law, ...]
-    partly: bool = False  # whether laws may hold for a part of a run
+    sought: str = ""  # other laws than those of whole runs, as in `conserved`
 
     def shown(self, chain: ChainProgram) -> str:
         ways = ", ".join(f"{'up' if up else 'down'} {rate}" for up, rate in self.clock.sweeps)
@@ -319,7 +319,7 @@ class _Setting:
         machine = ChainMachine(chain, self.clock, self.ghosts)
         runs = list(_runs(machine))
         seen = {(letter[0], letter[3]) for _, states in runs for _, word in states[:-1] for letter in word}
-        laws = [*conserved(chain, seen, self.partly), *self.terms]
+        laws = [*conserved(chain, seen, self.sought), *self.terms]
         search = Search(machine, laws, MOST_STATES)
         invariant = Invariant()
         for chosen, states in runs:
@@ -360,10 +360,10 @@ def _runs(machine: ChainMachine) -> Iterator[tuple[list[int], list[tuple[int, li
 def _settings(chain: ChainProgram, specs: Sequence[Specification]) -> Iterator[_Setting]:
     """What to try, the likeliest first."""
     terms = _terms(chain, specs)
-    for laws, partly in [(terms, False), (terms, True), *([((), False)] if terms else [])]:
+    for laws, sought in [(terms, ""), (terms, "partly"), *([((), "")] if terms else []), (terms, "modular")]:
         for clock in _clocks(chain):
             for ghosts in (False, True):
-                yield _Setting(clock, ghosts, laws, partly)
+                yield _Setting(clock, ghosts, laws, sought)
 
 
 def _clocks(chain: ChainProgram) -> Iterator[Clock]:

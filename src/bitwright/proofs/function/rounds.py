@@ -2,22 +2,35 @@
 
 Five things are shown, each for all sizes at once:
 
-1. entry: a run starts in a cut state, in which the invariant holds;
+1. entry: a run starts in a cut state, in which the invariants hold;
 2. rounds: from any words, every path leads to a cut state again. Its steps are shapes of arrays (`shapes.py`) and
-   phases as long as an array (`waiting.py`), in which closure proves what a part of the text computes;
-3. the invariant: what a round makes of the words is linear, so that it is kept is an identity of polynomials;
+   phases as long as an array (`phases.py`), in which closure proves what parts of the text compute;
+3. the invariants: what a round makes of the words is linear, so that it keeps them follows by algebra (`algebra.py`),
+   which also shows that some paths are never taken;
 4. bound: a word loses a bit in every round, so it is 0 after as many rounds as it has bits, and the run is that long;
-5. rest: from then on no step changes an output. With the invariant, they are what is ensured.
+5. rest: from then on no step changes an output. With the invariants, they are what is ensured.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from bitwright.common.errors import counted
 from bitwright.proofs.function.affine import IndexForm, SizeReader, reach
+from bitwright.proofs.function.algebra import (
+    POWER,
+    ZERO,
+    Atom,
+    Values,
+    atoms_of,
+    contradictory,
+    follow,
+    implied,
+    room,
+    undivided,
+)
 from bitwright.proofs.function.chain import MAX_MARGIN, size_of
 from bitwright.proofs.function.growth import (
     Growth,
@@ -27,16 +40,22 @@ from bitwright.proofs.function.growth import (
     never_negative_power,
     power_growth,
 )
+from bitwright.proofs.function.phases import Path, check_ranges, found_wait, holds
 from bitwright.proofs.function.shapes import FIRST, OFF, ON, AtSize, NoShapeError, SplitError, State
-from bitwright.proofs.function.waiting import Path, check_ranges, found_wait, holds
 from bitwright.proofs.sizes import CoveredSizes
-from bitwright.proofs.unrolling.polynomials import Polynomial, combine, difference_of, inputs_by_name, substitute
+from bitwright.proofs.unrolling.polynomials import (
+    NoPolynomialError,
+    Polynomial,
+    combine,
+    inputs_by_name,
+    substitute,
+)
 from bitwright.rules.algorithm import Algorithm
 from bitwright.rules.ensures import EnsureLine
 from bitwright.rules.expressions import names_in
 from bitwright.rules.text import RuleText, syntax
 
-FORMAT = "bitwright function by rounds 1"
+FORMAT = "bitwright function by rounds 2"
 SEEN = 6  # the size at which paths are found, to be shown at all
 MOST_STEPS, MOST_PATHS = 24, 16
 Proves = Callable[[str, Mapping[str, int]], Any]  # a FunctionProof of a text of busy arrays, with these numbers
@@ -89,17 +108,87 @@ class RoundsProof:
 
     def prove(self) -> str:
         """Proves all `ensure` lines, and says how."""
-        self.entered = entered = self._entry()
-        self.ways = ways = self.paths(self.cut_state)
-        for way in ways:
+        self.entered = self._entry()
+        outputs = {word.name: self.array_of(word.name) for word in self.algorithm.outputs}
+        arrays: Values = {name: {(array,): 1} for name, array in outputs.items()}
+        for name, array in outputs.items():
+            if self._port_length(name) != self.lengths[array]:
+                raise NoShapeError(f"the output {name} is a part of an array")
+        conditions = [atom for line in self.algorithm.conditions for atom in self._atoms(line, {}, needed=False)]
+        invariants = [(line, atom) for line in self.lines for atom in self._atoms(line, self.words)]
+        ensured = [(line, atom) for line in self.algorithm.ensures for atom in self._atoms(line, outputs)]
+        given = [*self._sizes(), *conditions]
+        for line, atom in invariants:
+            if not self._true(atom.put(self.entered), given):
+                raise NoShapeError(f"the invariant '{line}' does not hold at the start")
+        self.possible = paths = self.paths(self.cut_state)
+        for way in paths:
             self._check(way)
-        self.kept = [self._kept(line, entered, ways) for line in self.lines]
-        self.measure = measure = self._bound(ways)
-        self._rest(measure)
-        for line in self.algorithm.ensures:
-            self._conclude(line, measure)
+        exact = [atom for _, atom in invariants]
+        while True:
+            known = [*given, *exact]
+            self.same = _inputs_among(exact)
+            self.ways, kept = self._kept(paths, invariants, known)
+            if not self.ways:
+                raise NoShapeError("no path of a round is ever taken")
+            if all(not loose for atom, loose in kept if atom in exact):
+                break
+            exact = [atom for atom, loose in kept if not loose]  # the others hold modulo powers of two only
+        self.plain = len(self.ways) == len(paths) and not conditions and all(atom.sign == "==" for atom, _ in kept)
+        self.plain &= all(len(wait.parts) == 1 for way in paths for wait in way.waits.values())
+        self.kept = [(atom.value, self._least(loose)) for atom, loose in kept if atom.sign == "=="]
+        self.measure = measure = self._bound(self.ways)
+        self._rest(measure, known)
+        ends = {**self.same, measure: ZERO}
+        last = [atom.put(ends) for atom in known]
+        for line, atom in ensured:
+            if not self._concluded(atom.put(arrays).put(ends), last) and not (
+                atom.sign == "==" and any(self.follows(atom.value, *one) for one in self.kept)
+            ):
+                raise NoShapeError(f"'{line}' was not shown to follow from the invariants where {measure} is 0")
         methods = sorted({one.method for one in self.inside.values()})
-        return "; ".join([*methods, f"cut at {self.cut}, {counted(len(ways), 'path')}"])
+        return "; ".join([*methods, f"cut at {self.cut}, {counted(len(self.ways), 'path')}"])
+
+    # Lines as polynomials.
+
+    def _atoms(self, line: EnsureLine, taken: Mapping[str, str] | list[str], needed: bool = True) -> list[Atom]:
+        """A line as atoms, with inputs as `in.NAME`; those that a condition has, or none."""
+        names = inputs_by_name(self.algorithm, taken)
+        known = {*taken, *(f"in.{word.name}" for word in self.algorithm.inputs)}
+        try:
+            found = [atom.put(names) for atom in atoms_of(line.truth)]
+        except NoPolynomialError:
+            found = []
+        others = {name for atom in found for monomial in atom.value for name in monomial} - known
+        if needed and (line.ranges or not found or others):
+            raise NoShapeError(f"'{line}' is no equation, inequality or congruence of words and inputs")
+        return [] if line.ranges or others else found
+
+    def _sizes(self) -> Iterator[Atom]:
+        """How large words and inputs are."""
+        yield Atom(">=", {(POWER,): 1 << max(0, -self.least), (): -(1 << max(0, self.least))})
+        for name in (*self.words, *(f"in.{word.name}" for word in self.algorithm.inputs)):
+            length = self.length_of(name)
+            if length is not None:
+                yield Atom(">=", room({(name,): 1}, length))
+
+    def _true(self, atom: Atom, facts: list[Atom]) -> bool:
+        """Whether an atom follows from facts."""
+        if atom.sign == "%":
+            return bool(atom.modulus) and not undivided(atom.value, atom.modulus)
+        signs = (1, -1) if atom.sign == "==" else (1,)
+        return not atom.value or all(implied(facts, combine(ZERO, atom.value, sign)) for sign in signs)
+
+    def _concluded(self, atom: Atom, facts: list[Atom]) -> bool:
+        """Whether an atom follows from facts where the measure is 0, among them all exact invariants."""
+        if self._true(atom, facts):
+            return True
+        likely = [one.value for one in facts if one.sign == atom.sign != ">=" and one.modulus == atom.modulus]
+        return any(
+            self._true(replace(atom, value=combine(atom.value, value, sign)), facts)
+            for value in likely
+            for sign in (1, -1)
+        )
 
     # Where a run starts.
 
@@ -161,9 +250,9 @@ class RoundsProof:
             try:
                 found.append(self._walked(replace(way, states=[start], waits={})))
             except SplitError as split:
-                if split.word in way.fixed:
-                    raise NoShapeError("a path depends on other bits than the lowest of words") from None
-                ahead += [Path({**way.fixed, split.word: bit}) for bit in (1, 0)]
+                if split.bit in way.fixed:
+                    raise NoShapeError("a path depends on other bits than the lowest and highest of words") from None
+                ahead += [Path({**way.fixed, split.bit: bit}) for bit in (1, 0)]
             if len(found) + len(ahead) > MOST_PATHS:
                 raise NoShapeError(f"a round has more than {MOST_PATHS} paths")
         return found
@@ -201,11 +290,12 @@ class RoundsProof:
             if array not in self.words and shape != self.cut_state[array]:
                 raise NoShapeError(f"a round ends with {array} {shape[0]}")
         for wait in way.waits.values():
-            if wait.text not in self.inside:
-                self.inside[wait.text] = self.proves(wait.text, self.numbers_of(wait.text))
-            covered = self.inside[wait.text].sizes
-            if covered is None or {**self.numbers_of(wait.text), self.size: self.least} not in covered:
-                raise NoShapeError(f"what {', '.join(wait.busy)} compute while {wait.timer} runs is not decided")
+            for busy, text in wait.parts:
+                if text not in self.inside:
+                    self.inside[text] = self.proves(text, self.numbers_of(text))
+                covered = self.inside[text].sizes
+                if covered is None or {**self.numbers_of(text), self.size: self.least} not in covered:
+                    raise NoShapeError(f"what {', '.join(busy)} compute while {wait.timer} runs is not decided")
         for size in self.sizes:
             at = self._at(size, way)
             for number, (before, after) in enumerate(zip(way.states, way.states[1:], strict=False)):
@@ -214,9 +304,9 @@ class RoundsProof:
                     made = at.step(before)
                     right = all(made[array] == at.bits(array, after[array]) for array in at.arrays)
                 else:
-                    right = holds(
-                        at, before, phase, RuleText.of(phase.text).at({**self.numbers_of(phase.text), self.size: size})
-                    )
+                    texts = [text for _, text in phase.parts]
+                    owns = [RuleText.of(text).at({**self.numbers_of(text), self.size: size}) for text in texts]
+                    right = holds(at, before, phase, owns)
                     for array in phase.busy:
                         if phase.after[array] != OFF:
                             at.word(phase.after[array][1], array)
@@ -231,59 +321,32 @@ class RoundsProof:
         waits = (self.lengths[wait.timer] for wait in way.waits.values())
         return sum(waits, Growth([len(way.states) - 1 - len(way.waits)]))
 
-    # What a round makes of the words.
+    # What rounds make of the words.
 
-    def _kept(self, line: EnsureLine, entered: Mapping[str, Polynomial], ways: list[Path]) -> tuple[Polynomial, Growth]:
-        """The invariant and the exponent of the power of two modulo which it is kept."""
-        stated = difference_of(line)
-        if stated is None:
-            raise NoShapeError(f"the invariant '{line}' is no equation of polynomials")
-        known = {*self.words, *(f"in.{word.name}" for word in self.algorithm.inputs)}
-        kept = substitute(stated, inputs_by_name(self.algorithm, self.words))
-        if {name for names in kept for name in names} - known:
-            raise NoShapeError(f"the invariant '{line}' has other names than words and inputs")
-        if substitute(kept, entered):
-            raise NoShapeError(f"the invariant '{line}' does not hold at the start")
-        exponents: list[Growth] = []
-        for way in ways:
-            exact, modular = self._relations(way, exponents)
-            new = substitute(kept, {word: {(f"{word}'",): 1} for word in self.words})
-            change = combine(new, kept, -1)
-            for given in (modular, exact, modular, exact):
-                change = substitute(change, given)
-            if change:
-                raise NoShapeError(f"no round was shown to keep the invariant '{line}'")
-        least = next(
-            (one for one in exponents if all(never_negative(other - one, self.least) for other in exponents)), None
-        )
-        if exponents and least is None:
-            raise NoShapeError("no word is the shortest at every size")
-        return kept, Growth([0]) if least is None else least
+    def _kept(
+        self, paths: list[Path], invariants: list[tuple[EnsureLine, Atom]], known: list[Atom]
+    ) -> tuple[list[Path], list[tuple[Atom, list[Growth]]]]:
+        """The paths that are taken if some atoms are true in cut states, and what they keep modulo which powers."""
+        ways, loose = [], [list[Growth]() for _ in invariants]
+        for way in paths:
+            found = follow(way, self.lengths, self.words, self.same, known)
+            if contradictory(found.facts):
+                continue
+            ways.append(way)
+            for (line, atom), exponents in zip(invariants, loose, strict=True):
+                if (more := found.kept(atom)) is None:
+                    raise NoShapeError(f"no round was shown to keep the invariant '{line}'")
+                exponents += more
+        return ways, [(atom, exponents) for (_, atom), exponents in zip(invariants, loose, strict=True)]
 
-    def _relations(self, way: Path, exponents: list[Growth]) -> tuple[dict[str, Polynomial], dict[str, Polynomial]]:
-        """Words as polynomials of others: exact ones, and those modulo 2^(length), whose lengths are noted."""
-        exact: dict[str, Polynomial] = {}
-        modular: dict[str, Polynomial] = {}
-        for word, (what, of) in ((word, way.states[-1][word]) for word in self.words):
-            if what == "down" and of in self.words and of not in exact:
-                exact[of] = {(f"{word}'",): 2, **({(): way.fixed[of]} if way.fixed.get(of) else {})}
-                if of not in way.fixed:
-                    exact[of][(f"{of}[1]",)] = 1
-            elif what in ("off", "word", "up"):
-                modular[f"{word}'"] = {} if what == "off" else {(of,): 2 if what == "up" else 1}
-                if what == "up":
-                    exponents.append(self.lengths[word])
-            else:
-                raise NoShapeError(f"a round makes of {word} what is no sum of words")
-        for number, wait in way.waits.items():
-            began = way.states[number]
-            for array, factors in wait.sums.items():
-                if factors:
-                    modular[wait.after[array][1]] = {(began[name][1],): factor for name, factor in factors.items()}
-                    exponents.append(self.lengths[array])
-        for _ in way.waits:
-            modular = {name: substitute(value, modular) for name, value in modular.items()}
-        return exact, modular
+    def _least(self, exponents: list[Growth]) -> Growth:
+        """The smallest of them at every size; 0 stands for no modulus at all."""
+        if not exponents:
+            return Growth([0])
+        for one in exponents:
+            if all(never_negative(other - one, self.least) for other in exponents):
+                return one
+        raise NoShapeError("no word is the shortest at every size")
 
     # The number of rounds, and what comes then.
 
@@ -301,32 +364,22 @@ class RoundsProof:
                 return word
         raise NoShapeError("no word was shown to run empty before the run is over")
 
-    def _rest(self, measure: str) -> None:
+    def _rest(self, measure: str, known: list[Atom]) -> None:
         """From cut states in which the word is 0 every step keeps all outputs, and the word stays 0."""
         arrays = [self.array_of(word.name) for word in self.algorithm.outputs]
         self.resting = self.paths({**self.cut_state, measure: OFF})
         for way in self.resting:
             self._check_rest(way, measure)
-            for state in way.states:
-                if way.waits or any(state[array] != ("word", array) for array in arrays):
-                    raise NoShapeError(f"the outputs may change after {measure} is 0")
+            if contradictory(follow(way, self.lengths, self.words, self.same, known).facts):
+                continue
+            busy = {array for wait in way.waits.values() for array in wait.busy}
+            if busy & {*arrays} or any(state[array] != ("word", array) for state in way.states for array in arrays):
+                raise NoShapeError(f"the outputs may change after {measure} is 0")
 
     def _check_rest(self, way: Path, measure: str) -> None:
         self._check(way)
         if way.states[-1][measure] != OFF:
             raise NoShapeError(f"{measure} does not stay 0")
-
-    def _conclude(self, line: EnsureLine, measure: str) -> None:
-        """An `ensure` line follows from an invariant with the empty word, if both are the same equation."""
-        stated = difference_of(line)
-        if stated is None:
-            raise NoShapeError(f"'{line}' is no equation of polynomials")
-        outputs = {word.name: self.array_of(word.name) for word in self.algorithm.outputs}
-        for word in self.algorithm.outputs:
-            if self._port_length(word.name) != self.lengths[outputs[word.name]]:
-                raise NoShapeError(f"the output {word.name} is a part of an array")
-        if not any(self.follows(stated, *one) for one in self.kept):
-            raise NoShapeError(f"'{line}' was not shown to follow from the invariants where {measure} is 0")
 
     def follows(self, stated: Polynomial, difference: Polynomial, exponent: Growth) -> bool:
         """Whether a line is an invariant with the measure 0, and too small for another multiple of the power."""
@@ -336,7 +389,8 @@ class RoundsProof:
             substitute(stated, given | inputs_by_name(self.algorithm, outputs)),
             substitute(difference, {self.measure: {}}),
         )
-        return any(not combine(wanted, left, sign) for sign in (1, -1)) and self._small(wanted, exponent)
+        same = any(not combine(wanted, left, sign) for sign in (1, -1))
+        return same and (not exponent or self._small(wanted, exponent))
 
     def length_of(self, name: str) -> Growth | None:
         """The length of an array, or of the input `in.NAME`."""
@@ -368,7 +422,19 @@ class RoundsProof:
             "cut": self.cut,
             "words": self.words,
             "measure": self.measure,
-            "paths": [way.document(proofs) for way in self.ways],
+            "paths": [way.document(proofs) for way in self.possible],
             "rest": [way.document(proofs) for way in self.resting],
             "phases": [one.certificate for one in self.inside.values()],
         }
+
+
+def _inputs_among(atoms: list[Atom]) -> Values:
+    """The words that equal inputs by these equations."""
+    found: dict[str, Polynomial] = {}
+    for atom in atoms:
+        names = [monomial[0] for monomial in atom.value if len(monomial) == 1]
+        if atom.sign == "==" and len(names) == len(atom.value) == 2 and sum(atom.value.values()) == 0:
+            word, entered = sorted(names, key=lambda name: name.startswith("in."))
+            if entered.startswith("in.") and not word.startswith("in.") and abs(atom.value[entered,]) == 1:
+                found.setdefault(word, {(entered,): 1})
+    return found

@@ -26,9 +26,14 @@ class NoShapeError(Exception):
 
 @dataclass(frozen=True)
 class SplitError(Exception):
-    """What comes next depends on the lowest bit of a word."""
+    """What comes next depends on the lowest bit of a word, or on its highest one (`top_of`)."""
 
-    word: str
+    bit: str
+
+
+def top_of(word: str) -> str:
+    """The name of the highest bit of a word."""
+    return f"{word} top"
 
 
 @dataclass
@@ -36,7 +41,7 @@ class AtSize:
     """One size of a program, with words of free bits in one graph."""
 
     algorithm: Algorithm
-    fixed: Mapping[str, int] = field(default_factory=dict)  # the lowest bits of words, where they are known
+    fixed: Mapping[str, int] = field(default_factory=dict)  # the lowest bits of words, and highest, where known
     graph: AndGraph = field(default_factory=AndGraph)
 
     def __post_init__(self) -> None:
@@ -48,8 +53,9 @@ class AtSize:
         """The bits of a word as long as an array."""
         if name not in self.words:
             bits = [self.graph.input() for _ in self.arrays[like]]
-            if name in self.fixed:
-                bits[0] = self.fixed[name]
+            for place, bit in ((0, name), (-1, top_of(name))):
+                if bit in self.fixed:
+                    bits[place] = self.fixed[bit]
             self.words[name] = bits
         return self.words[name]
 
@@ -108,6 +114,7 @@ class AtSize:
     def _refusal(self, array: str, bits: Sequence[Literal]) -> Exception:
         if len({literal & ~1 for literal in bits}) == 1:
             for name, word in self._named():
-                if word[0] == bits[0] & ~1:
-                    return SplitError(name)
+                for place, bit in ((0, name), (-1, top_of(name))):
+                    if word[place] == bits[0] & ~1:
+                        return SplitError(bit)
         return NoShapeError(f"{array} is neither off nor on nor a word that was moved")

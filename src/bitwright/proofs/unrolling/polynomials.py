@@ -58,8 +58,8 @@ def inputs_by_name(algorithm: Algorithm, taken: Iterable[str]) -> dict[str, Poly
     return {name: {(f"in.{name}",): 1} for name in others}
 
 
-class _NoPolynomialError(Exception):
-    pass
+class NoPolynomialError(Exception):
+    """An expression is no polynomial."""
 
 
 def difference_of(line: EnsureLine) -> Polynomial | None:
@@ -68,23 +68,24 @@ def difference_of(line: EnsureLine) -> Polynomial | None:
     if line.ranges or not isinstance(truth, Combined) or truth.sign != "==":
         return None
     try:
-        return combine(_polynomial(truth.left), _polynomial(truth.right), -1)
-    except _NoPolynomialError:
+        return combine(polynomial(truth.left), polynomial(truth.right), -1)
+    except NoPolynomialError:
         return None
 
 
-def _polynomial(expression: Expression) -> Polynomial:
+def polynomial(expression: Expression) -> Polynomial:
+    """An expression as a polynomial, an input as `in.NAME`; raises NoPolynomialError."""
     if isinstance(expression, Constant):
         return {(): expression.value} if expression.value else {}
     if isinstance(expression, Named) and expression.index is None:
         return {(f"{'in.' * expression.entered}{expression.text}",): 1}
     if not isinstance(expression, Combined):
-        raise _NoPolynomialError
-    left, right = _polynomial(expression.left), _polynomial(expression.right)
+        raise NoPolynomialError
+    left, right = polynomial(expression.left), polynomial(expression.right)
     if expression.sign in "+-":
         return combine(left, right, 1 if expression.sign == "+" else -1)
     if expression.sign == "*":
         return multiply(left, right)
     if expression.sign == "^" and {*left, *right} <= {()}:
         return {(): left.get((), 0) ** right.get((), 0)}
-    raise _NoPolynomialError
+    raise NoPolynomialError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -14,15 +13,7 @@ import numpy as np
 from bitwright.common.errors import Problem, ProgramError, listing
 from bitwright.common.problems import MAX_PROBLEMS
 from bitwright.common.scanner import Token, WrongError
-from bitwright.rules.algorithm import (
-    FIXED_POINT,
-    STATED,
-    Algorithm,
-    Word,
-    impossible_examples,
-    impossible_matches,
-    stated,
-)
+from bitwright.rules.algorithm import FIXED_POINT, STATED, Algorithm, Word, count_problems, port_problems, stated
 from bitwright.rules.assemble import BitFamily, Picks, RuleFamily, assemble
 from bitwright.rules.ensures import EnsureLine
 from bitwright.rules.expressions import Expression, Named
@@ -65,10 +56,10 @@ class Expansion:
         complete = not self.problems  # of a program with problems, bits may be in no block
         inputs, outputs = self.words("input", self.inputs), self.words("output", self.output)
         start = [bit for item in self.each(syntax.Start) for bit in self.attempt(self.start, item) or ()]
-        self.check_ports(inputs, outputs, start)
+        self.note_all(port_problems(self.layout, inputs, outputs, start))
         counts = self.counts()
         if program is not None and complete:
-            self.check_counts(program, counts)
+            self.note_all(count_problems(program, counts["matches"], counts["examples"]))
         halts = [self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)]
 
         def ensured(item: syntax.Ensure) -> EnsureLine:
@@ -311,31 +302,17 @@ class Expansion:
         rows, origin = self.rows_of(item)
         return [int(bit) for bit in self.picks(rows, item.members, origin).bits]
 
-    def check_ports(self, inputs: list[Word], outputs: list[Word], start: list[int]) -> None:
-        ports = {kind: [port.token for port in self.each(syntax.PortLine, kind)] for kind in ("input", "output")}
-        for kind, words in (("input", inputs), ("output", outputs)):
-            times = Counter(word.name for word in words)
-            for name in sorted(name for name in times if times[name] > 1):
-                self.problems.append(ports[kind][-1].problem(f"two {kind}s are called '{name}'; name them apart"))
-        uses = Counter(bit for word in inputs for bit in word.bits)
-        shared = listing([self.layout.name_of(bit) for bit, times in uses.items() if times > 1])
-        if shared:
-            self.problems.append(ports["input"][-1].problem(f"{shared} would be set by two inputs"))
-        both = listing([self.layout.name_of(bit) for bit in sorted(set(uses) & set(start))])
-        if both:
-            token = next(iter(self.each(syntax.Start))).token
-            self.problems.append(token.problem(f"{both} would be set by both 'input' and 'start'"))
+    def note_all(self, problems: Iterable[tuple[str, str]]) -> None:
+        """Notes problems at the last line that begins with the word of each."""
+        for word, message in problems:
+            *_, token = (item.token for item in self.tree.statements if item.token.text == word)
+            self.problems.append(token.problem(message))
 
     def count(self, item: syntax.Count) -> int:
         value = self.number(item.value)
         if value < 0:
             raise WrongError(item.token, f"{item.token.text} must be 0 or more, got {value}")
         return value
-
-    def check_counts(self, program: Program, counts: Mapping[str, int | None]) -> None:
-        for word, impossible in (("matches", impossible_matches), ("examples", impossible_examples)):
-            if problem := impossible(program, counts[word]):
-                self.problems.append(next(iter(self.each(syntax.Count, word))).token.problem(problem))
 
     def halt(self, item: syntax.Halt) -> int | Literal["fixed point"]:
         if item.bit is None:

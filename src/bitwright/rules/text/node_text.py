@@ -9,7 +9,7 @@ import numpy as np
 
 from bitwright.common.errors import ProgramError
 from bitwright.common.scanner import WrongError
-from bitwright.rules.algorithm import FIXED_POINT, Word
+from bitwright.rules.algorithm import FIXED_POINT, Word, port_problems
 from bitwright.rules.assemble import BitFamily, Picks, RuleFamily
 from bitwright.rules.families import NumberedRows, WrittenAt
 from bitwright.rules.graph.schema import NodeWord, Place, Schema
@@ -53,7 +53,7 @@ class NodeExpansion(Expansion):
         inputs, outputs = self.words("input", self.node_words), self.words("output", self.node_words)
         start = [bit for item in self.each(syntax.Start) for bit in self.attempt(self.start, item) or ()]
         plain = [Word(word.name, word.bits) for word in inputs], [Word(word.name, word.bits) for word in outputs]
-        self.check_ports(*plain, start)
+        self.note_all(port_problems(self.layout, *plain, start))
         counts = self.counts()
         for count in self.each(syntax.Count):
             if count.token.text != "steps":

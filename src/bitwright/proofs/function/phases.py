@@ -1,11 +1,12 @@
 """Paths round a loop, and their phases as long as an array: one bit walks through it while others, the busy ones, work.
 
 Shown at one size: while the bit is not at the end, a step moves it up, keeps all other arrays, and makes of the busy
-ones what a text of their own makes of them. What that text computes is proved by closure, for every length.
+ones what texts of their own make of them. What those texts compute is proved by closure, for every length.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -20,7 +21,7 @@ from bitwright.proofs.function.shapes import LAST, OFF, AtSize, NoShapeError, Sh
 from bitwright.proofs.unrolling.graph import FALSE
 from bitwright.proofs.unrolling.runs import Stepper
 from bitwright.rules.algorithm import Algorithm
-from bitwright.rules.expressions import shown
+from bitwright.rules.expressions import Constant, shown
 from bitwright.rules.text import parse, syntax
 from bitwright.rules.text.parser import SyntaxTree
 from bitwright.rules.text.rule_text import words_of
@@ -31,15 +32,21 @@ FACTORS = (0, 1, 2, -1, -2)
 
 @dataclass(frozen=True)
 class Wait:
-    """One such phase. `sums` says of each busy array what it ends as: factors of the words that busy arrays began as,
-    modulo a power of two."""
+    """One such phase.
+
+    `sums` says of each busy array what it ends as: factors of the words that busy arrays began as, modulo a power of
+    two. `parts` are the busy arrays that work together, each with the text that they follow.
+    """
 
     timer: str
-    busy: tuple[str, ...]
-    inputs: tuple[str, ...]  # those of them that begin as words
-    text: str  # of the busy arrays
+    inputs: tuple[str, ...]  # busy arrays that begin as words
+    parts: tuple[tuple[tuple[str, ...], str], ...]
     sums: Mapping[str, Mapping[str, int]]
     after: State  # when it is over; of busy arrays off, or ("word", a new one)
+
+    @property
+    def busy(self) -> tuple[str, ...]:
+        return tuple(array for arrays, _ in self.parts for array in arrays)
 
 
 def busy_arrays(at: AtSize, state: State, timer: str) -> tuple[str, ...]:
@@ -54,8 +61,8 @@ def busy_arrays(at: AtSize, state: State, timer: str) -> tuple[str, ...]:
         busy |= more
 
 
-def holds(at: AtSize, state: State, wait: Wait, own: Algorithm) -> bool:
-    """Whether a phase goes as it says, at one size; `own` is its text at that size."""
+def holds(at: AtSize, state: State, wait: Wait, owns: Sequence[Algorithm]) -> bool:
+    """Whether a phase goes as it says, at one size; `owns` are the texts of its parts at that size."""
     free = _free(at, wait.timer, wait.busy)
     early = at.step(state, free)
     running = free[wait.timer]
@@ -67,15 +74,18 @@ def holds(at: AtSize, state: State, wait: Wait, own: Algorithm) -> bool:
     late = at.step(state, last)
     if any(late[a] != at.bits(a, wait.after[a]) for a in at.arrays if a not in wait.busy):
         return False
-    theirs = {item.name: item.bits().tolist() for item in own.program.layout.fields}
-    if set(theirs) != set(wait.busy) or any(len(theirs[a]) != len(at.arrays[a]) for a in theirs):
-        return False
-    bits = [FALSE] * own.program.bits
-    for array, places in theirs.items():
-        for place, literal in zip(places, free[array], strict=True):
-            bits[place] = literal
-    made = Stepper(own.program, at.graph).step(bits)
-    return all(early[a] == late[a] == [made[place] for place in theirs[a]] for a in wait.busy)
+    made: dict[str, list[int]] = {}
+    for own in owns:
+        theirs = {item.name: item.bits().tolist() for item in own.program.layout.fields}
+        if any(len(theirs[a]) != len(at.arrays[a]) for a in theirs):
+            return False
+        bits = [FALSE] * own.program.bits
+        for array, places in theirs.items():
+            for place, literal in zip(places, free[array], strict=True):
+                bits[place] = literal
+        after = Stepper(own.program, at.graph).step(bits)
+        made |= {array: [after[place] for place in places] for array, places in theirs.items()}
+    return set(made) == set(wait.busy) and all(early[a] == late[a] == made[a] for a in made)
 
 
 def _free(at: AtSize, timer: str, busy: Sequence[str]) -> dict[str, list[int]]:
@@ -88,20 +98,23 @@ def _free(at: AtSize, timer: str, busy: Sequence[str]) -> dict[str, list[int]]:
 def found_wait(at: AtSize, state: State, timer: str, tree: SyntaxTree, number: int) -> Wait:
     """The phase that starts in a state, guessed at this size; raises NoShapeError where there is none."""
     busy = busy_arrays(at, state, timer)
-    began = {array: state[array] for array in busy}
-    if any(shape[0] not in ("off", "word") for shape in began.values()):
+    if any(state[array][0] not in ("off", "word", "up") for array in busy):
         raise NoShapeError(f"arrays that work while {timer} runs begin as neither off nor a word")
-    inputs = [array for array in busy if began[array] != OFF]
+    inputs = tuple(array for array in busy if state[array] != OFF)
     extents = _extents(tree)
-    text = _text(tree, extents, timer, busy, inputs)
-    sums = _sums(text, inputs, busy)
-    lines = [_ensured(array, found, extents[array]) for array, found in sums.items()]
+    sums: dict[str, dict[str, int]] = {}
+    parts = []
+    for together in _together(tree, busy):
+        text = _text(tree, extents, timer, together, [array for array in inputs if array in together])
+        found = _sums(text, together)
+        parts.append((together, "\n".join([text, *(_ensured(a, found[a], extents[a]) for a in together)]) + "\n"))
+        sums |= found
     after = at.recognised(
         at.step(state, {**_free(at, timer, busy), timer: at.bits(timer, LAST)}),
         [array for array in at.arrays if array not in busy],
     )
-    ended: dict[str, Shape] = {a: ("word", f"{a} of phase {number}") if found else OFF for a, found in sums.items()}
-    return Wait(timer, busy, tuple(inputs), "\n".join([text, *lines]) + "\n", sums, {**after, **ended})
+    ended: dict[str, Shape] = {a: ("word", f"{a} of phase {number}") if sums[a] else OFF for a in busy}
+    return Wait(timer, inputs, tuple(parts), sums, {**after, **ended})
 
 
 def _extents(tree: SyntaxTree) -> dict[str, str]:
@@ -110,27 +123,72 @@ def _extents(tree: SyntaxTree) -> dict[str, str]:
     return {token.text: ",".join(map(shown, parts)) for item in declared for token, parts in item.items}
 
 
+def _own(item: syntax.Statement, busy: Sequence[str]) -> str:
+    """A block or rule of busy arrays alone, where all other bits are 0; nothing if it has none, or never matches."""
+    if not isinstance(item, syntax.Block | syntax.WhenClause):
+        return ""
+    _, swept, rows = item.text.partition(" for ")
+    if isinstance(item, syntax.Block):
+        members = [_bit(member) for member in item.members if member.token.text in busy]
+        return f"block {' '.join(members)}{swept}{rows}" if members else ""
+    tests = []
+    for test in item.tests:
+        sides = [test.left, *([test.right] if isinstance(test.right, syntax.BitRef) else [])]
+        own = [_bit(side) for side in sides if side.token.text in busy]
+        if len(own) == len(sides):
+            right = "*" if test.right is None else own[1] if len(own) > 1 else shown(test.right)  # type: ignore[arg-type]
+            tests.append(f"{own[0]}{'' if test.same else '!'}={right}")
+        elif own:
+            tests.append(f"{own[0]}={int(not test.same)}")
+        elif len(sides) == 1 and test.right is not None:
+            if not isinstance(test.right, Constant) or (test.right.value == 0) != test.same:
+                return ""
+        elif not test.same:
+            return ""
+    targets = " ".join(map(_bit, item.targets)) or "nothing"
+    return f"{'also ' * item.also}when {' '.join(tests)} write {targets}{swept}{rows}" if tests else ""
+
+
+def _together(tree: SyntaxTree, busy: Sequence[str]) -> list[tuple[str, ...]]:
+    """Busy arrays by what works together: those of one block or rule."""
+    groups: list[set[str]] = [{array} for array in busy]
+    for item in tree.statements:
+        own = {*re.findall(r"\w+", _own(item, busy))} & {*busy}
+        met = [group for group in groups if group & own]
+        groups = [group for group in groups if group not in met] + [set().union(*met)] * bool(met)
+    return sorted(tuple(array for array in busy if array in group) for group in groups)
+
+
 def _text(tree: SyntaxTree, extents: Mapping[str, str], timer: str, busy: Sequence[str], inputs: Sequence[str]) -> str:
     """The lines of a text about some of its arrays alone, with a run as long as the timer."""
     lets, lines = [], []
     for item in tree.statements:
         if isinstance(item, syntax.Let):
             lets.append(f"let {item.name.text} = {shown(item.value)}")
-        elif isinstance(item, syntax.Block | syntax.WhenClause):
-            first = item.members[0] if isinstance(item, syntax.Block) else item.tests[0].left
-            lines += [item.text] * (first.token.text in busy)
+        elif own := _own(item, busy):
+            lines.append(own)
     declared = " ".join(f"{array}[{extents[array]}]" if extents[array] else array for array in busy)
-    ports = [f"input {' '.join(inputs)}", *(f"output {array}" for array in busy)]
+    ports = [f"input {' '.join(inputs)}"] * bool(inputs) + [f"output {array}" for array in busy]
     return "\n".join([*lets, f"bits {declared}", *lines, *ports, f"steps {extents[timer]}"])
 
 
-def _sums(text: str, inputs: Sequence[str], busy: Sequence[str]) -> dict[str, dict[str, int]]:
+def _bit(member: syntax.BitRef) -> str:
+    """A bit of a block, as it is written."""
+    parts = [
+        "*" if part.first is None or part.last is None
+        else shown(part.first) if part.first is part.last else f"{shown(part.first)}..{shown(part.last)}"
+        for part in member.parts
+    ]  # fmt: skip
+    return member.token.text + f"[{','.join(parts)}]" * bool(member.parts)
+
+
+def _sums(text: str, busy: Sequence[str]) -> dict[str, dict[str, int]]:
     """What busy arrays are in the end, guessed from random runs."""
     try:
         own = parse(text)
     except BitwrightError as error:
         raise NoShapeError(f"the arrays {', '.join(busy)} have no rules of their own: {error}") from None
-    random = Random(5)
+    random, inputs = Random(5), [word.name for word in own.inputs]
     rows = [{word.name: random.getrandbits(len(word.bits)) for word in own.inputs} for _ in range(40)]
     ends = run_batch(own, np.array([own.state(row) for row in rows]), workers=1).outputs
     found: dict[str, dict[str, int]] = {}
@@ -157,7 +215,7 @@ def _ensured(array: str, factors: Mapping[str, int], extent: str) -> str:
 
 @dataclass
 class Path:
-    """One way round: what the lowest bits of words are, and the states and phases on the way."""
+    """One way round: the known lowest and highest bits of words, and the states and phases on the way."""
 
     fixed: Mapping[str, int]
     states: list[State] = field(default_factory=list)
@@ -172,10 +230,9 @@ class Path:
         phases = {
             str(number): {
                 "timer": wait.timer,
-                "busy": list(wait.busy),
                 "inputs": list(wait.inputs),
                 "sums": {array: dict(factors) for array, factors in wait.sums.items()},
-                "proof": proofs.index(wait.text),
+                "parts": [{"busy": list(busy), "proof": proofs.index(text)} for busy, text in wait.parts],
             }
             for number, wait in self.waits.items()
         }
