@@ -38,6 +38,10 @@ class Checked(Summary):
         """Whether there are no problems."""
         return not self.problems
 
+    def report(self) -> list[str]:
+        """The problems, the sentence, and what a task means."""
+        return [*(f"{self.data['file']}:{problem}" for problem in self.problems), self.sentence, *self.lines]
+
 
 def check(path: str | PathLike[str], lets: Mapping[str, int] | None = None) -> Checked:
     """All problems and warnings of a program; of a task of a transformer (.task) the first problem, or its meaning.
@@ -73,7 +77,7 @@ def check(path: str | PathLike[str], lets: Mapping[str, int] | None = None) -> C
         headline=f"{counted(len(problems), 'problem')} in {file}"
         if problems
         else f"{file}: no problems{doubtful} ({facts['size']})",
-        lines=[f"{file}:{problem}" for problem in problems] + [f"  {name:{width}}  {text}" for name, text in meaning],
+        lines=[f"  {name:{width}}  {text}" for name, text in meaning],
         data=data,
         good=not problems,
         problems=problems,

@@ -8,7 +8,7 @@ from functools import cached_property
 from math import isfinite
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from bitwright.common.errors import InputError, Report, counted, option, thousandths
 from bitwright.common.files.storage import as_path
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bitwright.networks.quantize import Cost
     from bitwright.networks.train import ExecutionSet
     from bitwright.verbs.certificates import Certificate
+    from bitwright.verbs.engines import EngineSettings
 
 CLAIM = "tested, not proved"  # of float weights, and of networks with too many states to try
 
@@ -169,21 +170,11 @@ class Network(Shown, Report):
         return f"Network: {self.sentence}"
 
     def rows(self) -> list[str]:
-        """What is known of the cells that it was trained on.
-
-        >>> from bitwright import addition, train
-        >>> train(addition(4)).rows()[0].partition(";")[0]
-        'proved on all 16 local states'
-        """
+        """What is known of the cells that it was trained on."""
         return [] if self.trained_cells is None else [self.trained_cells.sentence]
 
-    def engine(self, what: Algorithm | Program, **settings: Any) -> Engine:
-        """The engine that runs a program by this network; its settings are those of `run`.
-
-        >>> from bitwright import addition, train
-        >>> train(addition(4)).engine(addition(12)).cell_facts["local_states"]
-        16
-        """
+    def engine(self, what: Algorithm | Program, **settings: Unpack[EngineSettings]) -> Engine:
+        """The engine that runs a program by this network; its settings are those of `run`."""
         from bitwright.verbs.engines import engine_for
 
         return engine_for(as_algorithm(what), None, self, settings)
