@@ -170,11 +170,21 @@ class Network(Shown, Report):
         return f"Network: {self.sentence}"
 
     def rows(self) -> list[str]:
-        """What is known of the cells that it was trained on."""
+        """What is known of the cells that it was trained on.
+
+        >>> from bitwright import addition, train
+        >>> train(addition(4)).rows()[0].partition(";")[0]
+        'proved on all 16 local states'
+        """
         return [] if self.trained_cells is None else [self.trained_cells.sentence]
 
     def engine(self, what: Algorithm | Program, **settings: Unpack[EngineSettings]) -> Engine:
-        """The engine that runs a program by this network; its settings are those of `run`."""
+        """The engine that runs a program by this network; its settings are those of `run`.
+
+        >>> from bitwright import addition, train
+        >>> train(addition(4)).engine(addition(12)).cell_facts["local_states"]
+        16
+        """
         from bitwright.verbs.engines import engine_for
 
         return engine_for(as_algorithm(what), None, self, settings)
