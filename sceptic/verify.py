@@ -43,7 +43,7 @@ from kinds.expand import Expanded
 from kinds.rule_text import Text
 
 HERE = Path(__file__).resolve().parent
-FUNCTIONS = {"bitwright function 1": "check_function.py", "bitwright function by rounds 1": "check_loop.py"}
+FUNCTIONS = {"bitwright function 1": "check_function.py", "bitwright function by rounds 2": "check_loop.py"}
 
 
 def run(script, *arguments):
@@ -63,12 +63,13 @@ class Program:
         self.source, self.folder, self.given = source, Path(folder), given
         self.text = Text(self.data.decode().replace("\r\n", "\n"))
 
-    def at(self, sizes, lines=()):
-        """A file with the program at these sizes, and with these `ensure` lines."""
+    def at(self, sizes, lines=(), conditions=()):
+        """A file with the program at these sizes, and with these `ensure` and `where` lines."""
         name = "-".join(f"{name}={value}" for name, value in sizes.items()) or "rules"
         file = self.folder / f"{name}.bw"
         body = canonical(self.text, {**self.given, **sizes})
-        file.write_text(body + "".join(f"ensure {line}\n" for line in lines))
+        stated = [*(f"where {line}\n" for line in conditions), *(f"ensure {line}\n" for line in lines)]
+        file.write_text(body + "".join(stated))
         return file
 
 
@@ -87,26 +88,25 @@ def check_function(certificate, program, path):
     if claim["verdict"] != "proved":
         print(f"2. function: {claim['verdict']}; nothing is claimed of what the rules compute")
         return None
-    written = program.text.others["ensure"]
-    print("2. function: the rules compute what these lines say,", *written, sep="\n     ")
+    written, only = program.text.others["ensure"], program.text.others["where"]
+    shown = [*(f"where {line}" for line in only), *written]
+    print("2. function: the rules compute what these lines say,", *shown, sep="\n     ")
     if proof is None:
         return run_all_inputs(claim["sizes"], program)
     need(proof.get("format") in FUNCTIONS, f"function: nothing here checks {str(proof.get('format'))[:100]}", 1)
-    if proof["format"] == "bitwright function by rounds 1":
-        ((name, first),) = sizes_of(certificate, proof["sizes"])[0].items()
-        lines = {size: [with_values(line, {}) for line in written] for size in range(first, first + 8)}
-    else:
-        about, chain = proof["program"], proof["chain"]
-        need(len(about["ensures"]) == len(written) and all(map(same, about["ensures"], written)),
-             "the certificate is about other ensure lines", 1)  # fmt: skip
-        ranges, fixed = sizes_of(certificate, about["sizes"])
-        ((name, first),) = ranges.items()
-        lines, last = {}, max(first, -(-(8 - chain["extra"]) // chain["unit"]))
-        for size in range(first, last + 1):
-            numbers = {name: a * size + b for name, (a, b) in about["numbers"].items()}
-            lines[size] = [with_values(line, numbers) for line in about["ensures"]]
-        program.given = {**program.given, **{key: value for key, value in fixed.items() if key in program.text.lets}}
-    run(FUNCTIONS[proof["format"]], path, *(program.at({name: size}, shown) for size, shown in lines.items()))
+    about, chain = proof.get("program"), proof.get("chain", {"unit": 1, "extra": 0})
+    if proof["format"] == "bitwright function by rounds 2":
+        about = {"ensures": written, "conditions": only, "sizes": proof["sizes"], "numbers": {}}
+    for its, own in ((about["ensures"], written), (about.get("conditions", []), only)):
+        need(len(its) == len(own) and all(map(same, its, own)), "the certificate is about other ensure lines", 1)
+    ranges, fixed = sizes_of(certificate, about["sizes"])
+    ((name, first),), forms = ranges.items(), about["numbers"].items()
+    last = max(first + 7 * (not forms), -(-(8 - chain["extra"]) // chain["unit"]))
+    numbers = {size: {n: a * size + b for n, (a, b) in forms} for size in range(first, last + 1)}
+    program.given = {**program.given, **{key: value for key, value in fixed.items() if key in program.text.lets}}
+    stated = [about.get(word, []) for word in ("ensures", "conditions")]
+    at = ((size, [[with_values(line, own) for line in lines] for lines in stated]) for size, own in numbers.items())
+    run(FUNCTIONS[proof["format"]], path, *(program.at({name: size}, *lines) for size, lines in at))
     return name, first
 
 
@@ -115,11 +115,12 @@ def run_all_inputs(claimed, program):
     runs = 0
     for sizes in single_sizes(claimed, program):
         numbers = Expanded(program.text, {**program.given, **sizes}).lets
-        text = program.at(sizes, [with_values(line, numbers) for line in program.text.others["ensure"]]).read_text()
+        lines = [[with_values(line, numbers) for line in program.text.others[word]] for word in ("ensure", "where")]
+        text = program.at(sizes, *lines).read_text()
         rules = Rules(text, [(next(iter(program.text.arrays)), 1, 0, 1)])
         inputs = sum(len(bits) for bits, _ in rules.words["input"].values())
         need(inputs <= 16, f"function: there are 2^{inputs} inputs, too many to run them all here", 1)
-        rules.run_all([parsed(" ".join(line)) for line in rules.of["ensure"]])
+        rules.run_all(*lines, rules.length)
         runs += 1 << inputs
     print(f"   all {runs:,} inputs were run")
     return ()

@@ -23,6 +23,17 @@ output y
 steps 1
 ensure y == 2 * x[1] + x[2]
 """
+BELOW = """let l = 3
+bits x[l] y[l]
+block x[i] y[i] for i in 1..l
+when x[i]=1 y[i]=0 write x[i] for i in 1..l
+when x[i]=1 y[i]=1 write x[i] for i in 1..l
+input x y
+output x
+steps 1
+where in.x<y
+ensure x < in.y and x == in.x
+"""
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +47,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     bw.train(bw.open(text, l=2), tile="all").save(folder / "one.safetensors")
     bw.certify(bw.open(text, l=2), folder / "one.safetensors").save(folder / "one.json")
     (folder / "rules.bw").write_bytes(text.read_bytes())
+    (folder / "below.bw").write_text(BELOW)
+    bw.train(bw.open(folder / "below.bw")).save(folder / "below.safetensors")
+    bw.certify(folder / "below.bw", folder / "below.safetensors").save(folder / "below.json")
     (folder / "fixed.bw").write_text(FIXED)
     bw.train(bw.open(folder / "fixed.bw")).save(folder / "fixed.safetensors")
     bw.certify(folder / "fixed.bw", folder / "fixed.safetensors").save(folder / "fixed.json")
@@ -55,6 +69,7 @@ def verified(folder: Path, *names: str) -> tuple[int, list[str]]:
         (("few.json", "every.safetensors", "rules.bw"), ["l>=1", "2..3"]),
         (("one.json", "one.safetensors", "rules.bw", "l=2"), ["l=2"]),
         (("fixed.json", "fixed.safetensors", "fixed.bw"), ["this program"]),
+        (("below.json", "below.safetensors", "below.bw"), ["l>=1"]),
     ],
 )
 def test_what_is_certified_holds(folder: Path, names: tuple[str, ...], words: list[str]) -> None:
@@ -63,7 +78,9 @@ def test_what_is_certified_holds(folder: Path, names: tuple[str, ...], words: li
     assert [line[:2] for line in lines if line[0].isdigit()] == ["1.", "2.", "3.", "4."]
     assert lines[-1].startswith("HOLDS: ")
     assert all(word in lines[-1] for word in words)
-    assert any(line.strip() in ("sum == p + q", "y == 2 * x[1] + x[2]") for line in lines)
+    stated = ("sum == p + q", "y == 2 * x[1] + x[2]", "x < in.y and x == in.x")
+    assert any(line.strip() in stated for line in lines)
+    assert ("     where in.x<y" in lines) == (names[0] == "below.json")
 
 
 def test_hashes_come_first(folder: Path) -> None:

@@ -147,8 +147,6 @@ Options
     {"; ".join(f"{form}: {what}" for form, what in FORMATS.items())}. Without it, the suffix of -o decides.
 --blocks LAYOUT|NAME|TEXT|find | infer
     A rule file or NAME whose blocks are meant, or blocks as text such as 'p[1] q[1]; c[1]'.  [default: find]
---against FILE|NAME | infer
-    Compare with this program.
 --line TEXT | infer
     For several sizes: add this line, such as 'output sum = c[l] p' or 'ensure sum == p + q'; may be repeated.
 

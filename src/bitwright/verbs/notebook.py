@@ -16,8 +16,7 @@ from bitwright.rules import Algorithm, GraphAlgorithm, Program, summary
 from bitwright.rules.trace import Trace
 from bitwright.runs.run import Run
 from bitwright.transformers.decision import Decision
-from bitwright.transformers.picture import decision_picture, verdict_colour
-from bitwright.transformers.report import report_rows
+from bitwright.transformers.picture import decision_html
 from bitwright.verbs.certificates import Certificate
 from bitwright.verbs.network import Network
 
@@ -111,9 +110,7 @@ def _(certificate: Certificate) -> str:
 
 @html_of.register
 def _(decision: Decision) -> str:
-    rows = [[escape(part) for part in row] for row in report_rows(decision)]
-    title = f'<strong style="color:{verdict_colour(decision)}">{escape(decision.sentence)}</strong>'
-    return f'<div style="overflow-wrap:anywhere">{title}{_table((), rows)}{decision_picture(decision)}</div>'
+    return decision_html(decision)
 
 
 @html_of.register
