@@ -16,7 +16,7 @@ from bitwright.common.lazy import Shown
 from bitwright.proofs.certificate import LimitVerdict, Verdict
 from bitwright.proofs.certificate_file import claims_of, read_verdict
 from bitwright.proofs.claims import ONE_SIZE, Claim, Outcome
-from bitwright.proofs.exhaustion import NetworkVerdict
+from bitwright.proofs.exhaustion.certificate import NetworkVerdict
 from bitwright.proofs.exhaustion.one_state import OneState
 from bitwright.rules.algorithm import MAX_EXAMPLES
 from bitwright.rules.ensures import joined
