@@ -164,7 +164,7 @@ def test_workers_of_another_kernel_are_refused(monkeypatch: pytest.MonkeyPatch) 
     """Their environment is this one's, so they differ only where this process pretends to."""
     another("Prescott", monkeypatch)
     workers = Workers("processes", 2)
-    with pytest.raises(InputError, match=r"has the linear algebra .*, this command has openblas 0.0 Prescott"):
+    with pytest.raises(InputError, match=r"uses the linear algebra .*, but this command uses openblas 0.0 Prescott"):
         list(workers.map(_nothing, None, range(2)))
     assert list(workers.map(_nothing, None, range(2), floats=None)) == [0, 1]
 

@@ -46,7 +46,7 @@ class NetworkShape:
         if not isinstance(self.width, int):
             raise InputError(f"the width is an integer, got {self.width!r}")
         if not 1 <= self.width <= MAX_WIDTH:
-            raise InputError(f"the width must lie between 1 and {MAX_WIDTH:,}, got {self.width:,}")
+            raise InputError(f"the width must be between 1 and {MAX_WIDTH:,}, got {self.width:,}")
         if start == "zero" and self.width % 2:
             raise InputError(f"a zero-output start pairs hidden units, so the width must be even, got {self.width:,}")
 
@@ -108,7 +108,7 @@ class Plan:
         check_choice("parametrization", self.parametrization, PARAMETRIZATIONS)
         check_choice("descent", self.descent, DESCENTS)
         if not (isinstance(self.tolerance, Real) and 0 < self.tolerance < 0.5):
-            raise InputError(f"the tolerance must lie between 0 and 0.5, got {shorten(repr(self.tolerance))}")
+            raise InputError(f"the tolerance must be between 0 and 0.5, got {shorten(repr(self.tolerance))}")
         if self.rate is not None and not (isinstance(self.rate, Real) and 0 < self.rate <= _FASTEST):
             raise InputError(f"the rate must be above 0 and at most {_FASTEST:g}, got {shorten(repr(self.rate))}")
         if self.most_steps is not None:

@@ -1,5 +1,5 @@
 /**
- * Puts numbers into a state; a RangeError names what cannot be put there.
+ * Writes numbers to a state; throws a RangeError that names an invalid value.
  * @param {ReadonlyArray<{name: string, signed: boolean, bits: ArrayLike<number>}>} words
  * @param {Record<string, bigint | number | string>} values of all of them
  * @param {Uint8Array} state is written
@@ -22,7 +22,7 @@ function loadWords(words, values, state) {
 }
 
 /**
- * The numbers that a state holds.
+ * Returns the numbers in a state.
  * @param {ReadonlyArray<{name: string, signed: boolean, bits: ArrayLike<number>}>} words
  * @param {Uint8Array} state
  * @returns {Record<string, bigint>}

@@ -1,9 +1,9 @@
-/* Finds one threshold that breaks the run on the screen: it spoils a local state that the run meets, and is tried before it is shown. */
+/* Finds a threshold whose change breaks the current run in a local state that it reaches; tests it before showing it. */
 
-// How much is run: counted in cells that are evaluated, so that a slow computer finds the same.
-const MOST_STEPS = 20000, MOST_ASKED = 400000, MOST_TRIED = 6000000; // steps and cells of the run that is to be broken; cells in all trials
+// The work limit counts evaluated cells, so that a slow computer finds the same threshold.
+const MOST_STEPS = 20000, MOST_ASKED = 400000, MOST_TRIED = 6000000; // steps and cells of the run to break; cells in all trials
 
-/** Runs from the start until it ends, or has tried `steps` steps or evaluated `asked` cells; how many steps it has tried. */
+/** Runs from the start to the end, for at most `steps` steps or `asked` evaluated cells; returns the number of steps tried. */
 function runFromStart(steps, asked = Infinity) {
   let tried = 0;
   for (live.reset(); live.goesOn && tried < steps && live.machine.asked < asked; tried++) live.advance();
@@ -11,8 +11,8 @@ function runFromStart(steps, asked = Infinity) {
 }
 
 /**
- * A change of one threshold after which the run on the screen goes wrong; null where none is found. The best has another
- * result, few wrong bits in its first wrong state, and right states before it.
+ * Returns a change of one threshold that makes the current run go wrong, or null. The best change gives another result,
+ * few wrong bits in the first wrong state, and right states before it.
  */
 function breakingChange() {
   forgetAnswers();
@@ -36,9 +36,9 @@ function breakingChange() {
 
 const isBefore = (one, other) => one.reduce((found, value, at) => found || Math.sign(value - other[at]), 0) < 0;
 
-/** Changes of T that spoil some of these local states, each by as little as suffices. */
+/** Returns the smallest changes of T that break some of these local states. */
 function changesAt(states) {
-  const nearest = [new Map(), new Map()]; // for each threshold the value that spoils a state where a port is on, is off
+  const nearest = [new Map(), new Map()]; // for each threshold, the values that break a state where a port is on or off
   for (const { kind, matched } of states) {
     if (matched.length) sums(kind, matched).forEach((said, port) => {
       const at = thresholdAt(kind, port, matched.length);

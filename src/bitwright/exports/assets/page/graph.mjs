@@ -1,4 +1,4 @@
-/* A node program on the graph of this page: what nodes and edges are given is written in boxes, or clicked. */
+/* A node program on this page's graph; inputs of nodes and edges are typed or clicked. */
 
 const GUN = "24 22,24 12,13,20,21,34,35 11,15,20,21,34,35 0,1,10,16,20,21 0,1,10,14,16,17,22,24 10,16,24 11,15 12,13"; // of Life, row by row
 const GLIDER = [[0, 1], [1, 2], [2, 0], [2, 1], [2, 2]];
@@ -42,7 +42,7 @@ const stage = {
     live.restart();
   },
 
-  /** The values of an input, one for each node, edge end, or for the graph; a RangeError says what is wrong with them. */
+  /** Returns the values of an input for each node, edge end, or the graph; throws a RangeError if they are invalid. */
   values(word) {
     const found = items(this.boxes.get(word.name).value, facts.names), count = countOf(word.place), seen = new Set();
     const keys = (at) => (word.place === "node" ? [facts.names[at]] : endsOf(at).map((ends) => ends.map((node) => facts.names[node]).join("-")));
@@ -55,8 +55,8 @@ const stage = {
     const strange = word.place === "whole" ? undefined : [...found.keys()].find((key) => key !== "*" && !seen.has(key));
     if (strange !== undefined) throw new RangeError(`There is no ${word.place === "node" ? "node" : "edge"} ${strange} for ${word.name}.`);
     const wrong = values.find((value) => !Number.isInteger(value) || value < word.least || value > word.most);
-    if (wrong !== undefined) throw new RangeError(`${word.name} must lie between ${word.least} and ${word.most} at every ${word.place}.`);
-    if (word.one && values.filter((value) => value).length !== 1) throw new RangeError(`${word.name} is one node.`);
+    if (wrong !== undefined) throw new RangeError(`${word.name} must be between ${word.least} and ${word.most} at every ${word.place}.`);
+    if (word.one && values.filter((value) => value).length !== 1) throw new RangeError(`${word.name} must be exactly one node.`);
     if (word.unique && new Set(values).size < values.length) throw new RangeError(`No two nodes may have the same ${word.name}.`);
     return values;
   },
@@ -79,7 +79,7 @@ const stage = {
     if (node >= 0 && this.markable) this.mark(toggled(this.boxes.get(this.markable.name).value, facts.names, facts.names[node], this.markable));
   },
 
-  /** Nodes that have wrong bits, themselves or at their ends of edges, in the state that is shown. */
+  /** Returns the nodes with wrong bits in the current state, in themselves or at their edge ends. */
   wrongNodes() {
     const bits = new Set(live.wrongBits.get(now.step)), found = new Set();
     if (bits.size) declared.forEach(({ place }, bit) => {
@@ -91,7 +91,7 @@ const stage = {
   result: () => JSON.stringify(facts.outputs.map((word) => range(0, countOf(word.place)).map((at) => String(valueOf(word, at, facts.steps))))),
 };
 
-/** The two ways to name the edge of a port. */
+/** Returns the two names for the edge of a port. */
 function endsOf(port) {
   const ends = [arrays.port_node[port], arrays.port_far[port]];
   return facts.directed ? [ends] : [ends, [...ends].reverse()];

@@ -1,4 +1,4 @@
-/* Runs a program. Only cells with a changed bit are evaluated again; the answers of the others cannot have changed. */
+/* Runs a program; re-evaluates only cells with a changed bit. */
 
 class Machine {
   constructor(wires) {
@@ -15,21 +15,21 @@ class Machine {
       for (let at = this.cellAt[cell]; at < this.cellAt[cell + 1]; at++) this.bitCell[wires.cellBit[at]] = cell;
     }
     this.state = new Uint8Array(wires.bits);
-    this.packed = new Uint8Array(Math.ceil(wires.bits / 8)); // the same, eight bits to a byte
-    this.writers = new Int32Array(wires.bits); // how many wires are on that lead to a bit
+    this.packed = new Uint8Array(Math.ceil(wires.bits / 8)); // packed, eight bits to a byte
+    this.writers = new Int32Array(wires.bits); // the number of wires to a bit that are on
     this.said = new Array(cells);
     this.isDirty = new Uint8Array(cells);
     this.load(this.state);
   }
 
-  /** Starts again from this state. */
+  /** Restarts from this state. */
   load(state) {
     this.state.set(state);
     this.packed.fill(0);
     state.forEach((value, bit) => { if (value) this.flip(bit); });
     this.steps = 0;
-    this.asked = 0; // how often a cell was evaluated
-    this.wrong = this.firstWrong = null; // how the last state is not that of the rules, and the first one that is not: its step and wrong bits
+    this.asked = 0; // number of cell evaluations
+    this.wrong = this.firstWrong = null; // step and wrong bits of the last state and of the first wrong state, or null
     this.again();
   }
 
@@ -37,17 +37,17 @@ class Machine {
     this.packed[bit >> 3] ^= 128 >> (bit & 7);
   }
 
-  /** Evaluates all cells again, after a weight has changed. */
+  /** Re-evaluates all cells after a weight has changed. */
   again() {
     this.writers.fill(0);
     this.said.fill(null);
-    this.wrongCells = new Set(); // which answer otherwise than the rules
+    this.wrongCells = new Set(); // cells that differ from the rules
     this.isDirty.fill(1);
     this.dirty = Array.from(this.said.keys());
     this.touched = Array.from(this.state.keys());
   }
 
-  /** Sets bits from outside, between two steps. */
+  /** Sets bits from outside between steps. */
   turnOn(bits) {
     for (const bit of bits) {
       if (this.state[bit]) continue;
@@ -65,7 +65,7 @@ class Machine {
     }
   }
 
-  /** The network's answer for a cell in some state; in the current state the known one, if nothing has changed. */
+  /** Returns the network's output for a cell in some state; reuses the output in the current state if nothing has changed. */
   answer(cell, state = this.state) {
     return (state === this.state && !this.isDirty[cell] && this.said[cell]) || this.ask(cell, state);
   }
@@ -82,7 +82,7 @@ class Machine {
     return answerTo(kind, match(kind, configurations));
   }
 
-  /** One step; whether some bit has changed. */
+  /** Makes one step; returns whether a bit has changed. */
   step() {
     this.asked += this.dirty.length;
     for (const cell of this.dirty) {
@@ -113,10 +113,10 @@ class Machine {
     return changed;
   }
 
-  /** Where the state that was just reached is not that of the rules; null where it is. */
+  /** Returns where the new state differs from the rules, or null. */
   wrongState() {
     if (!this.wrongCells.size) return null;
-    const missing = new Map(); // how many more wires to a bit would be on by the rules
+    const missing = new Map(); // how many more wires to a bit the rules would turn on
     for (const cell of this.wrongCells) {
       const { on, wrong } = this.said[cell];
       for (const port of wrong) for (const bit of this.wired(cell, port)) missing.set(bit, (missing.get(bit) ?? 0) + (on.includes(port) ? -1 : 1));
@@ -131,7 +131,7 @@ class Machine {
     return wireBit.subarray(wireStart[at], wireStart[at + 1]);
   }
 
-  count(cell, answer, change) { // in every step, so without an array for each port
+  count(cell, answer, change) { // called in every step, so allocates no array for each port
     const { wireStart, wireBit } = this.wires;
     for (const port of answer.on) {
       const at = this.portAt[cell] + port;
@@ -142,7 +142,7 @@ class Machine {
     }
   }
 
-  /** A step of a run: "on", or how it ended. A step that changes nothing, and is right to do so, does not count. */
+  /** Makes a step of a run; returns "on" or how it ended. A step that rightly changes nothing is not counted. */
   advance() {
     const { ending, haltBit, steps } = this.wires;
     if (ending === "bit" && this.state[haltBit]) return "done";
@@ -154,7 +154,7 @@ class Machine {
     return ending === "rest" && this.steps > steps ? "limit" : "on";
   }
 
-  /** All steps of a run: how many, or -1 where it does not end. */
+  /** Runs to the end; returns the number of steps, or -1 if the run does not end. */
   run() {
     let how = "on";
     while (how === "on") how = this.advance();

@@ -1,4 +1,4 @@
-/* A program that takes numbers and gives numbers, at any size that is typed. */
+/* A program from numbers to numbers, at any size the user types. */
 
 const MOST_BITS = 2e6;
 const spaced = (name) => name.replaceAll("_", " ");
@@ -8,7 +8,7 @@ const stage = {
   compares: true,
   size: facts.sizes.chosen,
 
-  /** A box for each input, and one for the size where there is more than one. */
+  /** Creates a box for each input, and one for the size if there is a choice. */
   open() {
     const { sizes } = facts, boxes = [], changed = () => live.restart();
     const { inputs } = wiresOf(describedAt(sizes, this.size));
@@ -21,12 +21,12 @@ const stage = {
     this.build(this.size);
   },
 
-  /** The program at a size; a RangeError says why there is none. */
+  /** Returns the program at a size; throws a RangeError if there is none. */
   build(size) {
     const described = describedAt(facts.sizes, size);
-    if (!described) throw new RangeError(`There is no program of size ${size} here; take another one.`);
+    if (!described) throw new RangeError(`This page has no program of size ${size}; choose another size.`);
     const bits = bitsOf(described);
-    if (bits > MOST_BITS) throw new RangeError(`Size ${grouped(size)} needs ${grouped(bits)} bits, and this page takes up to ${grouped(MOST_BITS)}.`);
+    if (bits > MOST_BITS) throw new RangeError(`Size ${grouped(size)} needs ${grouped(bits)} bits, but this page supports at most ${grouped(MOST_BITS)}.`);
     const { single, compared } = facts.sizes, wires = wiresOf(described);
     const isKnown = Object.hasOwn(single, size) || compared.some(([from, to]) => from <= size && size <= to);
     live.doubt = isKnown ? "" : ` The wiring at ${facts.sizeName} ${grouped(size)} comes from a formula that was not compared with the program at this size.`;
@@ -35,7 +35,7 @@ const stage = {
     this.size = size;
   },
 
-  /** What is in the boxes, as a state; a RangeError names what is no number there. */
+  /** Returns the boxes' values as a state; throws a RangeError for an invalid number. */
   start() {
     const size = this.sizeBox ? Number(this.sizeBox.value) : this.size;
     if (!Number.isInteger(size) || size < 1) throw new RangeError(`${facts.sizeName} must be an integer, 1 or more.`);
@@ -62,7 +62,7 @@ const stage = {
     return live.ended === "done" ? Object.entries(values).map(([name, value]) => `${spaced(name)} ${value}`).join(", ") : `none after ${plural(machine.steps, "step")}`;
   },
 
-  /** The outputs at the step that is shown. A computer has no result before it halts, no run one at step 0. */
+  /** Returns the outputs at the current step; there are none at step 0, nor before a computer halts. */
   paint() {
     const { outputs, ending } = live.machine.wires, early = now.step < facts.steps || live.ended !== "done";
     element("results").replaceChildren(...(live.stale ? [] : outputs).map(({ name, bits, signed }) => {

@@ -1,22 +1,22 @@
-/* The proof, in slices, so that the page stays responsive. */
+/* Runs the proof in slices, so that the page stays responsive. */
 
 const MOST_PROVED = 2 ** 32;
 const STATE = facts.network.cells ? "local state" : "state";
 
 class ProofView {
-  known = null; // what was found of the network as it is now
+  known = null; // the result for the current network
   total = countLocalStates();
   possible = this.total <= MOST_PROVED;
 
   constructor() {
     element("proof-about").textContent = facts.network.cells
-      ? "The numbers are integers, so trying every local state is a proof: then every step of every program made of these cells is that of the rules."
-      : "The numbers are integers, so trying every state is a proof: then every step is that of the rules.";
+      ? "All weights are integers, so checking every local state is a proof that every step of every program made of these cells agrees with the rules."
+      : "All weights are integers, so checking every state is a proof that every step agrees with the rules.";
     hear("prove", "click", () => this.begin());
     hear("cancel", "click", () => this.end("Cancelled: nothing is proved."));
     if (this.possible) return;
     element("prove").disabled = true;
-    element("proof-note").textContent = "There are too many states to try all of them here.";
+    element("proof-note").textContent = "There are too many states to check all of them here.";
   }
 
   begin() {
@@ -39,7 +39,7 @@ class ProofView {
   done(found) {
     const { states, wrong, distance, margin } = (this.known = found);
     live.describe();
-    const margins = distance === null ? "" : ` The smallest margin is ${margin.toFixed(3)}: G is at least ${grouped(distance)} from the other answer.`;
+    const margins = distance === null ? "" : ` The smallest margin is ${margin.toFixed(3)}: G is at least ${grouped(distance)} from the opposite output.`;
     this.end();
     element("proof-progress").value = 1;
     element("proof-note").replaceChildren(...(wrong
@@ -48,7 +48,7 @@ class ProofView {
     document.documentElement.dataset.proof = JSON.stringify({ states, wrong, distance, margin });
   }
 
-  /** Forgets the result, after a weight has changed. */
+  /** Clears the result after a weight has changed. */
   forget() {
     delete document.documentElement.dataset.proof;
     this.known = null;

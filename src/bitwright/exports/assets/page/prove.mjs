@@ -1,18 +1,18 @@
-/* Every local state of every kind, compared with the rules: a proof of the network in this page, as integers are exact. */
+/* Compares every local state of every kind with the rules, which proves this page's network because integers are exact. */
 
-/** Which choices a block has: an example, or none (-1) where some configuration has no example. */
+/** Returns the choices of a block: its examples, and none (-1) if some configuration has no example. */
 function choicesOf(block) {
   const examples = range(blockExample[block], blockExample[block + 1]);
   return examples.length < 2 ** blockBits[block] ? [-1, ...examples] : examples;
 }
 
-/** The choices of each block of a kind. */
+/** Returns the choices of each block of a kind. */
 const choicesOfKind = (kind) => range(kindBlock[kind], kindBlock[kind + 1]).map(choicesOf);
 
-/** How many local states there are. */
+/** Returns the number of local states. */
 const countLocalStates = () => range(0, kinds).reduce((total, kind) => total + choicesOfKind(kind).reduce((product, own) => product * own.length, 1), 0);
 
-/** Every local state as its kind and the examples that match; the first block changes fastest. */
+/** Yields every local state as its kind and matching examples; the first block changes fastest. */
 function* localStates() {
   for (let kind = 0; kind < kinds; kind++) {
     const choices = choicesOfKind(kind), digits = choices.map(() => 0);
@@ -28,12 +28,12 @@ function* localStates() {
   }
 }
 
-/** What is found so far. */
+/** The result so far. */
 function nothingFound() {
   return { states: 0, wrong: 0, distance: null, margin: null, example: null };
 }
 
-/** Looks at one local state. */
+/** Checks one local state. */
 function judge({ kind, matched }, found) {
   found.states++;
   const n = matched.length;
@@ -53,7 +53,7 @@ function judge({ kind, matched }, found) {
   if (found.margin === null || margin < found.margin) found.margin = margin;
 }
 
-/** All of it at once. */
+/** Checks all local states at once. */
 function proveAll() {
   const found = nothingFound();
   for (const one of localStates()) judge(one, found);

@@ -1,9 +1,9 @@
-/* A threshold is found that breaks the run on the screen, and restored. */
+/* Finds a threshold that breaks the current run, and restores it. */
 
-const MOST_COUNTED = 20000; // local states that are tried at once after a change
+const MOST_COUNTED = 20000; // local states to check immediately after a change
 
 class WeightsView {
-  kept = null; // what was there before the change
+  kept = null; // the value before the change
 
   constructor() {
     hear("restore", "click", () => this.restore());
@@ -15,8 +15,8 @@ class WeightsView {
     this.kept = { at, value: threshold[at] };
     threshold[at] = value;
     this.changed();
-    const before = `T for n = ${Math.floor(at / across) + 1}, column ${(at % across) + 1}, was ${grouped(this.kept.value)} and is ${grouped(value)}. `;
-    if (states > MOST_COUNTED) note.replaceChildren(before, proof.possible ? "Prove counts what is wrong now." : "");
+    const before = `T for n = ${Math.floor(at / across) + 1}, column ${(at % across) + 1}, changed from ${grouped(this.kept.value)} to ${grouped(value)}. `;
+    if (states > MOST_COUNTED) note.replaceChildren(before, proof.possible ? "Press Prove to count the errors." : "");
     else {
       const { wrong } = (proof.known = proveAll());
       note.replaceChildren(before, make("span.wrong", `${grouped(wrong)} of ${plural(states, STATE)} ${wrong === 1 ? "is" : "are"} wrong now.`));
@@ -26,7 +26,7 @@ class WeightsView {
   restore() {
     this.undo();
     this.changed();
-    element("weight-note").textContent = "As it was.";
+    element("weight-note").textContent = "Restored.";
   }
 
   undo() {
@@ -38,16 +38,16 @@ class WeightsView {
     element("restore").disabled = !this.kept;
     forgetAnswers();
     proof.forget();
-    live.restart(); // the same inputs, by the changed network
+    live.restart(); // the same inputs with the changed network
   }
 
-  /** A threshold that breaks the run on the screen; shows the first state that is wrong. */
+  /** Changes a threshold that breaks the current run; shows the first wrong state. */
   breakRun() {
     if (this.kept) this.restore();
     player.stop();
     const found = breakingChange();
     if (!found) {
-      element("weight-note").textContent = "No single threshold that was tried breaks this run: give other inputs, and try again.";
+      element("weight-note").textContent = "None of the thresholds tried breaks this run; try other inputs.";
       live.restart();
       return;
     }
