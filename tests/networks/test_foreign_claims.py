@@ -116,8 +116,8 @@ MIXED: dict[str, tuple[list[Any], dict[str, Any]]] = {
 @pytest.mark.parametrize("how", MIXED)
 def test_a_network_that_mixes_rows_is_judged_by_each_state_alone(how: str, tmp_path: Path) -> None:
     nodes, tensors = MIXED[how]
-    network = Model(ending(tmp_path / "mixed.onnx", nodes, **tensors))
-    found = certify(PLAIN, network)
+    network = ending(tmp_path / "mixed.onnx", nodes, **tensors)
+    found = certify(PLAIN, Model(network))
     assert (found.verdict, found.arithmetic.split()[0]) == ("refuted", "onnxruntime")
     assert as_model(network).analysis(8) is None
     table = Model.table(PLAIN)
@@ -142,7 +142,7 @@ def test_modules_and_functions_that_mix_rows_are_no_better() -> None:
         return as_model(as_module(LAYERS)).run(rows) + (len(rows) > 1)
 
     assert certify(PLAIN, Mixing()).verdict == "refuted"
-    found = certify(PLAIN, right_alone)
+    found = certify(PLAIN, Model(right_alone))
     assert (found.verdict, found.wrong) == ("not proved", 0)
     assert "decides a state otherwise beside other states than alone" in str(found)
 
@@ -152,8 +152,8 @@ def test_a_runtime_that_gives_something_else_than_the_file_says_is_noticed(
 ) -> None:
     from bitwright.networks.external.onnx_reader import OnnxModel
 
-    network, run = Model(as_onnx(LAYERS, tmp_path / "adder.onnx")), OnnxModel.run
-    assert certify(PLAIN, network).verdict == "certified"
+    network, run = as_onnx(LAYERS, tmp_path / "adder.onnx"), OnnxModel.run
+    assert certify(PLAIN, Model(network)).verdict == "certified"
     for change, verdict in ((2.0**-12, "not proved"), (1.0, "refuted")):
         for where in (True, False):
 
@@ -161,7 +161,7 @@ def test_a_runtime_that_gives_something_else_than_the_file_says_is_noticed(
                 return run(model, rows, alone) + change * (alone == where)
 
             monkeypatch.setattr(OnnxModel, "run", other)
-            found = certify(PLAIN, network)
+            found = certify(PLAIN, Model(network))
             assert found.verdict == (verdict if where else "not proved")
             assert found.verdict == "refuted" or "; but onnxruntime" in found.arithmetic
 
@@ -286,12 +286,12 @@ def test_only_a_module_whose_digest_covers_it_is_resumed(tmp_path: Path) -> None
         certify(PLAIN, Own(1.0, 0.0), resume=tmp_path / "part")
     right = as_module(LAYERS)
     with pytest.raises(InputError, match="cannot say"):  # nor with an oracle that it cannot recognize
-        certify(PLAIN, right, oracle=Own(1.0, 0.0), resume=tmp_path / "part")
-    assert certify(PLAIN, right, resume=tmp_path / "part").verdict == "certified"
+        certify(PLAIN, Model(right), oracle=Own(1.0, 0.0), resume=tmp_path / "part")
+    assert certify(PLAIN, Model(right), resume=tmp_path / "part").verdict == "certified"
     replaced = as_module(LAYERS)
     replaced[2].__dict__["weight"] = torch.nn.Parameter(torch.ones_like(right[2].weight))  # not the one it has stored
     assert as_model(replaced).digest != as_model(right).digest
-    assert certify(PLAIN, replaced).verdict == "refuted"
+    assert certify(PLAIN, Model(replaced)).verdict == "refuted"
 
 
 def _zeros(*_: Any) -> Any:
