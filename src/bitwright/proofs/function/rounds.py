@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from bitwright.common.errors import BitwrightError, counted
-from bitwright.proofs.function.affine import IndexForm, SizeReader, reach
+from bitwright.proofs.function.affine import IndexForm, NoChainError, SizeReader, reach
 from bitwright.proofs.function.algebra import (
     POWER,
     ZERO,
@@ -52,7 +52,7 @@ from bitwright.proofs.unrolling.polynomials import (
 )
 from bitwright.rules.algorithm import Algorithm
 from bitwright.rules.ensures import EnsureLine
-from bitwright.rules.expressions import names_in
+from bitwright.rules.expressions import Expression, names_in
 from bitwright.rules.text import RuleText, syntax
 
 FORMAT = "bitwright function by rounds 2"
@@ -123,7 +123,8 @@ class RoundsProof:
         for name, array in outputs.items():
             if self._port_length(name) != self.lengths[array]:
                 raise NoShapeError(f"the output {name} is a part of an array")
-        conditions = [atom for line in self.algorithm.conditions for atom in self._atoms(line, {}, needed=False)]
+        plain = [line for line in self.algorithm.conditions if not {"%", "//"} & {*str(line).split()}]
+        conditions = [atom for line in plain for atom in self._atoms(line, {}, needed=False)]
         invariants = [(line, atom) for line in self.lines for atom in self._atoms(line, self.words)]
         ensured = [(line, atom) for line in self.algorithm.ensures for atom in self._atoms(line, outputs)]
         given = [*self._sizes(), *conditions]
@@ -133,6 +134,7 @@ class RoundsProof:
         self.possible = paths = self.paths(self.cut_state)
         for way in paths:
             self._check(way)
+            self.unary = {word for word in self.unary if way.states[-1][word] in (("down", word), ("word", word), OFF)}
         exact = [atom for _, atom in invariants]
         while True:
             known = [*given, *exact]
@@ -155,23 +157,33 @@ class RoundsProof:
                 atom.sign == "==" and any(self.follows(atom.value, *one) for one in self.kept)
             ):
                 raise NoShapeError(f"'{line}' was not shown to follow from the invariants where {measure} is 0")
+            last.append(atom.put(arrays).put(ends))
         methods = sorted({one.method for one in self.inside.values()})
         return "; ".join([*methods, f"cut at {self.cut}, {counted(len(self.ways), 'path')}"])
 
     # Lines as polynomials.
 
     def _atoms(self, line: EnsureLine, taken: Mapping[str, str] | list[str], needed: bool = True) -> list[Atom]:
-        """A line as atoms, with inputs as `in.NAME`; those that a condition has, or none."""
+        """A line as atoms, with inputs as `in.NAME`; with `needed` false, none of a line that has no such form."""
         names = inputs_by_name(self.algorithm, taken)
-        known = {*taken, *(f"in.{word.name}" for word in self.algorithm.inputs)}
+        known = {*taken, *(f"in.{word.name}" for word in self.algorithm.inputs), POWER}
         try:
-            found = [atom.put(names) for atom in atoms_of(line.truth)]
+            found = [atom.put(names) for atom in atoms_of(line.truth, self._power)]
         except NoPolynomialError:
             found = []
         others = {name for atom in found for monomial in atom.value for name in monomial} - known
         if needed and (line.ranges or not found or others):
             raise NoShapeError(f"'{line}' is no equation, inequality or congruence of words and inputs")
         return [] if line.ranges or others else found
+
+    def _power(self, exponent: Expression) -> Polynomial | None:
+        """2^(a*l + b), where a and b are not negative."""
+        try:
+            form = self.reader.form(exponent, {})
+        except NoChainError:
+            return None
+        plain = not form.index and form.size >= 0 <= form.constant
+        return {(POWER,) * form.size: 1 << form.constant} if plain else None
 
     def _sizes(self) -> Iterator[Atom]:
         """How large words and inputs are."""
@@ -192,7 +204,8 @@ class RoundsProof:
         """Whether an atom follows from facts where the measure is 0, among them all exact invariants."""
         if self._true(atom, facts):
             return True
-        likely = [one.value for one in facts if one.sign == atom.sign != ">=" and one.modulus == atom.modulus]
+        likely = [one.value for one in facts if atom.sign != ">=" and one.sign == "=="]
+        likely += [one.value for one in facts if one.sign == atom.sign == "%" and one.modulus == atom.modulus]
         return any(
             self._true(replace(atom, value=combine(atom.value, value, sign)), facts)
             for value in likely
@@ -211,9 +224,18 @@ class RoundsProof:
             found[array] = {(f"in.{name}",): 1}
         if any(word.signed for word in (*self.algorithm.inputs, *self.algorithm.outputs)):
             raise NoShapeError("cut points take unsigned words only")
+        fields = {item.name: item.bits().tolist() for item in self.sizes[self.seen].program.layout.fields}
+        started = set(self.sizes[self.seen].start)
+        ones = {word for word in self.words if not found[word] and set(fields[word]) <= started}
+        found |= {word: room(ZERO, self.lengths[word]) for word in ones}
+        first = {word for word in self.words if fields[word][0] in started} - ones
+        found |= {word: {(): 1} for word in first if not found[word]}
+        self.unary: set[str] = set(ones)
         for size, algorithm in self.sizes.items():  # the other bits: the cut bit alone is on
-            if set(algorithm.start) != {algorithm.program.layout.bit(self.cut)}:
-                raise NoShapeError(f"a run does not start with {self.cut} on and all else off, at {self.size} = {size}")
+            layout = algorithm.program.layout
+            starting = {layout.bit(self.cut), *(layout[word].bits().tolist()[0] for word in first)}
+            if set(algorithm.start) != starting.union(*(layout[word].bits().tolist() for word in ones)):
+                raise NoShapeError(f"a run starts with other bits on than {self.cut}, at {self.size} = {size}")
             self._check_ports(size, algorithm)
         return found
 
@@ -348,7 +370,7 @@ class RoundsProof:
         """The paths that are taken if some atoms are true in cut states, and what they keep modulo which powers."""
         ways, loose = [], [list[Growth]() for _ in invariants]
         for way in paths:
-            found = follow(way, self.lengths, self.words, self.same, known)
+            found = follow(way, self.lengths, self.words, self.same, known, self.unary)
             if contradictory(found.facts):
                 continue
             ways.append(way)
@@ -385,7 +407,7 @@ class RoundsProof:
         self.resting = self.paths({**self.cut_state, measure: OFF})
         for way in self.resting:
             self._check_rest(way, measure)
-            if contradictory(follow(way, self.lengths, self.words, self.same, known).facts):
+            if contradictory(follow(way, self.lengths, self.words, self.same, known, self.unary).facts):
                 continue
             busy = {array for wait in way.waits.values() for array in wait.busy}
             if busy & {*arrays} or any(state[array] != ("word", array) for state in way.states for array in arrays):
@@ -459,6 +481,9 @@ class RoundsAtSize(RoundsProof):
 
     def numbers_at(self, *_: object) -> dict[str, int]:
         return {}
+
+    def _power(self, _: Expression) -> Polynomial | None:
+        return None
 
     def _port(self, name: str) -> tuple[str, Growth]:
         word = next(one for one in (*self.algorithm.inputs, *self.algorithm.outputs) if one.name == name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from bitwright.rules.algorithm import Algorithm
@@ -73,15 +73,17 @@ def difference_of(line: EnsureLine) -> Polynomial | None:
         return None
 
 
-def polynomial(expression: Expression) -> Polynomial:
-    """An expression as a polynomial, an input as `in.NAME`; raises NoPolynomialError."""
+def polynomial(expression: Expression, power: Callable[[Expression], Polynomial | None] = lambda _: None) -> Polynomial:
+    """An expression as a polynomial, an input as `in.NAME`; raises NoPolynomialError. `power` gives powers of 2."""
     if isinstance(expression, Constant):
         return {(): expression.value} if expression.value else {}
     if isinstance(expression, Named) and expression.index is None:
         return {(f"{'in.' * expression.entered}{expression.text}",): 1}
     if not isinstance(expression, Combined):
         raise NoPolynomialError
-    left, right = polynomial(expression.left), polynomial(expression.right)
+    if expression.sign == "^" and expression.left == Constant(2) and (known := power(expression.right)) is not None:
+        return known
+    left, right = polynomial(expression.left, power), polynomial(expression.right, power)
     if expression.sign in "+-":
         return combine(left, right, 1 if expression.sign == "+" else -1)
     if expression.sign == "*":
