@@ -11,7 +11,10 @@ from benchmarks.stepping import random_states
 from bitwright import multiplication, run
 from bitwright.engines.make import make_engine
 from bitwright.proofs.certificate import certify
-from bitwright.theory import Predictor, declared_range, smallest_examples, weights
+from bitwright.theory.closed_form import weights
+from bitwright.theory.decisions import declared_range
+from bitwright.theory.predictor import Predictor
+from bitwright.theory.proof import smallest_examples
 
 
 def rows() -> Iterator[Row]:

@@ -58,7 +58,7 @@ def tables(setting: Setting) -> Tables:
 
 
 def _tasks(lengths: list[int], words: list[int]) -> Iterator[_SizeTask]:
-    from bitwright.theory import smallest_examples
+    from bitwright.theory.proof import smallest_examples
 
     for l in lengths:
         program = permutation(range(l, 0, -1)).program

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bitwright import addition, size
-from bitwright.theory import weights
-from bitwright.theory.closed_form import beta
+from bitwright.theory.closed_form import beta, weights
 
 ON, OFF, INK, SOFT = "#1f6fb2", "#9aa3ad", "#1c2126", "#6b7480"
 GOOD, BAD = "#23803f", "#b3362b"

@@ -17,7 +17,7 @@ from bitwright.rules.algorithms import addition, multiplication, permutation
 from bitwright.rules.pattern import Pattern
 from bitwright.theory import width_plan
 from bitwright.theory.closed_form import FloatArray, weights
-from bitwright.theory.width_plan import Region, WidthField, label_matrix, worst_error
+from bitwright.theory.width_plan import Region, WidthField, worst_error
 from bitwright.verbs.cells import pattern_of
 from paper.table import Row
 from paper.width_integrals import Sums, spread
@@ -93,7 +93,7 @@ def spread_rows(_: object, job: SpreadJob) -> list[Row]:
     away: list[FloatArray] = []
     outputs = list(_members(program, job, [matched for matched, _ in parts]))
     for number, (matched, own) in enumerate(parts):
-        n, m = matched.sum(axis=1)[:, None], (matched @ label_matrix(program))
+        n, m = matched.sum(axis=1)[:, None], matched @ program.write_matrix
         law = spread(n, m, program.writers, program.templates, Sums.of(m, program.writers), job.width)
         errors = np.stack([zhat(program, matched, one[number]) - m for one in outputs])[:, :, own]
         seen = law[:, own] > 0
@@ -146,7 +146,7 @@ def _members_on_device(
 
     torch, device = torch_module(), check_device(job.device)
     shape = NetworkShape(program.templates, job.width, program.bits)
-    labels = torch.from_numpy(label_matrix(program).toarray().T.astype(np.float32)).to(device)
+    labels = torch.from_numpy(program.write_matrix.T.astype(np.float32)).to(device)
     inputs = [torch.from_numpy(encoded(matched).astype(np.float32)).to(device) for matched in parts]
     for begin in range(0, job.members, _TOGETHER):
         starts = [
@@ -173,7 +173,7 @@ def exact_rows(_: object, job: ExactJob) -> list[Row]:
     parts = [(r.sample(_MOST_STATES, np.random.default_rng(0)), r.own) for r in regions]
     states = sum(len(matched) for matched, _ in parts)
     if job.quantity == "predicted":
-        field = WidthField(label_matrix(program), program.templates)
+        field = WidthField(program, program.templates)
         places = [(matched, own, None) for matched, own in parts]
         need = worst_error(field, places, draws=1, units=512, seed=job.seed).needs[0]
         return [(*astuple(job), program.templates, states, float(need**2))]
@@ -189,7 +189,7 @@ def is_exact(program: Program, parts: list[tuple[BoolArray, BoolArray]], width: 
         network, _ = train(program, Recipe(width, seed, plan=Plan(descent="momentum")))
     except TrainingError:
         return False
-    labels = label_matrix(program)
+    labels = program.write_matrix
     for matched, own in parts:
         some = matched.any(axis=1)  # without a match every bit is 0, whatever a network says
         outputs = np.asarray(network(encoded(matched[some])), dtype=np.float64)

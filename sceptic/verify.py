@@ -3,8 +3,7 @@
     python verify.py CERTIFICATE.json NETWORK.safetensors RULES.bw [NAME=NUMBER ...]
     python verify.py CERTIFICATE.json DECODER.safetensors
 
-RULES.bw is the rule text as its author wrote it. NAME=NUMBER replaces the value of a `let` line, where the certificate
-is about a program of one size.
+RULES.bw is the author's rule text. NAME=NUMBER replaces a `let` value, for a certificate about one size.
 
 What you trust when this says HOLDS:
 
@@ -162,14 +161,14 @@ def main(path, network_file, rules=None, *given):
     network = Network(Path(network_file).read_bytes())
     named = certificate["network_sha256"], certificate["tensors"]
     need((network.about["sha256"], network.sha256) == named, "the certificate is about another network", 1)
-    print(f"1. hashes: {network_file} is the network of the certificate: {named[0]}")
+    print(f"1. hashes: {network_file} is the network of the certificate, sha256 {named[0]}")
     with tempfile.TemporaryDirectory() as folder:
         lets = {name: int(value) for name, _, value in (one.partition("=") for one in given)}
         program = Program(rules, folder, lets)
         proof = certificate["links"].get("sizes", {}).get("proof")
         text = sha256(program.data).hexdigest()
         need(not proof or proof["text_sha256"] == text, "the certificate is about another rule text", 1)
-        print(f"   {rules} {'is the rule text of the certificate' if proof else 'is compared below'}: {text}")
+        print(f"   {rules} {'is the rule text of the certificate' if proof else 'is compared below'}, sha256 {text}")
         about = check_function(certificate, program, path)
         files = check_sizes(certificate, program, path)
         print(f"4. network: it is right in every state of its domain, {certificate['domain']}")

@@ -29,7 +29,7 @@ def test_outputs_are_those_of_dm_clrs(task: str) -> None:
 
 
 def test_one_network_runs_several_tasks_at_length_64() -> None:
-    network = train(*(opened(name) for name in ("order", "binary-search", "string-matcher", "bfs", "depth-first")))
+    network = train([opened(name) for name in ("order", "binary-search", "string-matcher", "bfs", "depth-first")])
     assert network.proved
     for task in BY_NETWORK:
         check(task, 64, Player(network))

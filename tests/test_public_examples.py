@@ -13,8 +13,8 @@ import bitwright
 from bitwright.machines import Machine
 from bitwright.machines.subleq import MachineV
 from bitwright.rules.trace import Trace
-from bitwright.theory import Predictor
 from bitwright.theory.encoding.training_set import TrainingSet
+from bitwright.theory.predictor import Predictor
 from bitwright.validation import Validation
 
 THINGS = {name: getattr(bitwright, name) for name in dir(bitwright)}

@@ -9,12 +9,18 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
+MATHML = "http://www.w3.org/1998/Math/MathML"
+FUNCTION = re.compile(r"arc(?:sin|cos|tan)|sin|cos|tan|log|ln|exp|max|min|sup|inf|gcd|deg|det|sgn|ReLU|Pr")
+OPERANDS = {"mi", "mn", "msub", "msup", "msubsup", "mfrac", "msqrt", "mrow"}
+THIN = "0.1667em"
 BREAK = re.compile(r"\\(qquad|quad|allowbreak)(?![a-zA-Z])")
 OPENING, CLOSING = re.compile(r"\(+$"), re.compile(r"^[,.;:)]+")
 
@@ -37,13 +43,13 @@ def keep_together(_app: Sphinx, tree: nodes.document) -> None:
 
 
 def _inline(writer: HTML5Translator, node: nodes.math) -> None:
-    shown = f"{node.get('before', '')}{convert(node.astext())}{node.get('after', '')}"
+    shown = f"{node.get('before', '')}{spaced(convert(node.astext()))}{node.get('after', '')}"
     writer.body.append(f'<span class="together">{shown}</span>')
     raise nodes.SkipNode
 
 
 def _block(writer: HTML5Translator, node: nodes.math_block) -> None:
-    shown = (f'<span class="part">{convert(part, display="block")}</span>' for part in parts(node.astext()))
+    shown = (f'<span class="part">{spaced(convert(part, display="block"))}</span>' for part in parts(node.astext()))
     writer.body.append(f'<div class="formula">{" ".join(shown)}</div>')
     raise nodes.SkipNode
 
@@ -58,3 +64,48 @@ def parts(formula: str) -> list[str]:
             begin = mark.end()
     found.append(formula[begin:])
     return [part.strip() for part in found if part.strip()]
+
+
+def spaced(formula: str) -> str:
+    """MathML with the spaces that TeX would put around names of functions and bars, in every font.
+
+    Browsers set `<mi>` after `<mn>` without a space, and a bar between operands as if it were a relation.
+    """
+    ElementTree.register_namespace("", MATHML)
+    tree = ElementTree.fromstring(formula)
+    for row in [*tree.iter()]:
+        if _name(row) in {"math", "mrow", "mstyle", "mtd"}:
+            row[:] = _spaced_row([*row])
+    return ElementTree.tostring(tree, encoding="unicode")
+
+
+def _spaced_row(row: list[Element]) -> list[Element]:
+    bars = [part for part in row if part.text == "|"]
+    opening = set() if len(bars) % 2 else {id(bar) for bar in bars[::2]}
+    for bar in bars if opening else ():
+        bar.set("form", "prefix" if id(bar) in opening else "postfix")
+    found: list[Element] = []
+    for part in row:
+        before = found[-1] if found else None
+        if before is not None and _is_apart(before, part, opening):
+            found.append(Element(f"{{{MATHML}}}mspace", width=THIN))
+        if _name(part) == "mo" and FUNCTION.fullmatch(part.text or ""):
+            part.tag = f"{{{MATHML}}}mi"  # as an operator it would have wide spaces
+        found.append(part)
+    return found
+
+
+def _is_apart(before: Element, part: Element, opening: set[int]) -> bool:
+    closed = _name(before) in OPERANDS or (before.text in {"|", ")"} and id(before) not in opening)
+    opens = _name(part) in OPERANDS or id(part) in opening
+    return closed and opens and (_is_function(before) or _is_function(part) or before.text == part.text == "|")
+
+
+def _name(part: Element) -> str:
+    return part.tag.rpartition("}")[2]
+
+
+def _is_function(part: Element) -> bool:
+    """A name such as log, with or without an index."""
+    base = part[0] if _name(part) in {"msub", "msup", "msubsup", "munder"} and len(part) else part
+    return FUNCTION.fullmatch(base.text or "") is not None

@@ -38,7 +38,7 @@ def score(options: argparse.Namespace) -> None:
     programs = [bitwright.open(path) for path in PROGRAMS]
     if options.network is None:
         print("training one network for all programs")
-        network = bitwright.train(*programs)
+        network = bitwright.train(programs)
     else:
         network = bitwright.Network.load(options.network)
     for program in programs:

@@ -10,7 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from bitwright import Model, addition, certify, run
 
-table = Model.table("addition")  # all 16 local states: 8 columns in, 5 ports out
+table = Model.table(addition(4))  # all 16 local states: 8 columns in, 5 ports out
 inputs, labels, asked = (torch.tensor(part) for part in (table.inputs, table.labels, table.asked))
 torch.manual_seed(0)
 torch.set_num_threads(1)  # all of it is small
@@ -28,10 +28,10 @@ def train(steps):
 
 
 train(20)
-print(certify("addition", "adder.onnx"))  # refuted: a local state that comes out wrong
+print(certify(addition(4), Model("adder.onnx")))  # refuted: a local state that comes out wrong
 
 train(300)
-print(certify("addition", "adder.onnx"))  # certified: float32, in every order of summation
+print(certify(addition(4), Model("adder.onnx")))  # certified: float32, in every order of summation
 
 # Weights in steps of 1/32 become integers. So the hidden layer is 32 times as large, and the outputs are 1,024 times.
 w1, b1, w2, b2 = (p.detach().numpy().T for p in mlp.parameters())
@@ -46,7 +46,7 @@ graph = helper.make_graph(
 )
 onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), "integer.onnx")
 integer = Model("integer.onnx", threshold=512)
-print(certify("addition", integer))  # certified: integers alone
+print(certify(addition(4), integer))  # certified: integers alone
 
 p, q = 2**999 + 12345, 3**600
 done = run(addition(1000), p=p, q=q, network=integer)  # steps are taken from its 16 answers

@@ -10,12 +10,11 @@ from pathlib import Path
 
 from bitwright.transformers.files import save_decoder
 from bitwright.transformers.task_text import load_task
-from bitwright.transformers.training import Progress, TrainingRecipe, train_until_proved
+from bitwright.transformers.training import TrainingRecipe, train_until_proved
 
 
-def show(progress: Progress) -> None:
-    steps, left = f"{progress.done} of {progress.total} steps", f"{progress.seconds_left:.0f} seconds left"
-    print(f"\r{progress.stage}: {steps}, {left} ", end="", file=sys.stderr, flush=True)
+def show(done: int, total: int) -> None:
+    print(f"\r{done} of {total} steps ", end="", file=sys.stderr, flush=True)
 
 
 task = load_task(Path(__file__).with_name("adder.task"))

@@ -7,10 +7,10 @@ import pytest
 from cases import for_each
 
 from bitwright import addition, multiplication, permutation
-from bitwright.theory import calibrated_size, round_outputs, sign_size
 from bitwright.theory.closed_form import KINDS, Kind, variance, weights
 from bitwright.theory.encoding.training_set import TrainingSet
-from bitwright.theory.rounding import ROUNDINGS, Rounding
+from bitwright.theory.ensemble import calibrated_size, sign_size
+from bitwright.theory.rounding import ROUNDINGS, Rounding, round_outputs
 from paper.accuracy import expected_accuracy, networks_for, signed_gaps
 
 

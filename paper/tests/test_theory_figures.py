@@ -10,7 +10,8 @@ import pytest
 
 from bitwright import addition, run
 from bitwright.machines import machine_a
-from bitwright.theory import sign_size, weights
+from bitwright.theory.closed_form import weights
+from bitwright.theory.ensemble import sign_size
 from paper import Setting, Table
 from paper.ensemble_complexity import growth
 from paper.figures import find_figure

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bitwright import Algorithm, addition, multiplication, permutation
-from bitwright.rules.algorithms.known import known_algorithm, order_of
+from bitwright.rules.algorithms.arithmetic import known_algorithm, order_of
 
 
 def recognised(algorithm: Algorithm, **change: object) -> Algorithm | None:

@@ -162,16 +162,15 @@ def test_what_takes_too_long_wants_a_yes_or_a_shorter_proof(capsys: Captured) ->
     assert call(capsys, "train --tile all addition", *options.split())[0] == 0
     err = refusal(capsys, "certify addition --network net.safetensors")
     assert missing(err, "281,474,976,710,656 16 train addition --sizes all") == []
-    assert ("--yes" in err or "cuda" in err) == ("years" not in err)  # nobody waits for years, with a GPU or without
-    assert "--domain runs" not in err  # 2^32 inputs
-    for l, more in ((60, "runs 2 cells"), (70, "2361183241434822606848 runs 2")):  # the second cannot be counted
+    assert "--yes" in err or "cuda" in err
+    for l in (60, 70):  # the second has too many states to be counted one by one
         text = (
             f"let l = {l}\nbits x idle[l]\nblock x\nblock idle[i] for i in 1..l\nwhen x=1 write x\ninput x\nsteps 1\n"
         )
         Path("idle.bw").write_text(f"{text}when idle[i]=1 write idle[i] for i in 1..l\n")
         assert call(capsys, "train --tile all idle.bw --width 512 -o net.safetensors -q")[0] == 0
         err = refusal(capsys, "certify idle.bw --network net.safetensors")
-        assert (missing(err, f"--domain {more}"), "cuda" in err) == ([], False)
+        assert missing(err, "--domain runs cells") == []
     assert call(capsys, "certify idle.bw --network net.safetensors --domain runs")[0] == 0
 
 

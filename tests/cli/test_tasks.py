@@ -104,7 +104,7 @@ def test_margins_and_wrong_inputs_are_measured(capsys: Captured) -> None:
     assert "  margin " in answer(capsys, certify("--measure"))
     save_decoder(bit_copier(0.0)[1], "copy.safetensors")
     found = document(capsys, certify("--measure"))
-    assert 0 < found["wrong_inputs"]["least"] <= found["wrong_inputs"]["most"] <= 16
+    assert 0 < found["wrong_inputs"]["wrong"] <= found["wrong_inputs"]["tried"] == 16
     for option in ("--measure", "--seconds 3"):
         assert "goes with tasks" in refusal(capsys, f"certify addition {option}")
 

@@ -2,10 +2,13 @@
 
 import json
 import re
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
 
 from cases import for_each
+
+import bitwright
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "file-formats.md").read_text()
@@ -16,10 +19,10 @@ IN_SCHEMAS = {
     "bitwright.proofs.certificate_file:_NETWORK_FIELDS": ("certify-network", ()),
     "bitwright.proofs.certificate_file:_BIT_FIELDS": ("certify-network", ("closest",)),
 }
+VALUES = {"bitwright.transformers.certificate:DecoderCertificate"}  # read by their types
 # Files that only the command that wrote them reads, to continue.
 PRIVATE = {
     "bitwright.proofs.exhaustion.findings:FIELDS",
-    "bitwright.transformers.certificate:_RECORD_FIELDS",
     *(f"bitwright.validation.report:{name}" for name in ("_FIELDS", "_CROWD", "_FAILURE")),
     *(f"bitwright.machines.subleq.computer:{name}" for name in ("_ABOUT", "_TALLY")),
 }
@@ -38,7 +41,9 @@ def tables(kind: str) -> dict[str, set[str]]:
 @for_each("place", tables("fields"))
 def test_fields_are_those_of_the_reader(place: str) -> None:
     module, name = place.split(":")
-    assert tables("fields")[place] == set(getattr(import_module(module), name))
+    known = getattr(import_module(module), name)
+    read = {field.name for field in fields(known)} | {"format"} if is_dataclass(known) else set(known)
+    assert tables("fields")[place] == read
 
 
 @for_each("place", IN_SCHEMAS)
@@ -64,10 +69,37 @@ def test_every_reader_is_on_the_page() -> None:
             )
             readers |= {f"{module}:{name.partition(':')[0]}" for name in named}
     assert len(readers) >= 12
-    assert readers == set(tables("fields")) | set(IN_SCHEMAS) | PRIVATE
+    assert readers == (set(tables("fields")) - VALUES) | set(IN_SCHEMAS) | PRIVATE
 
 
 def test_formats_have_the_names_that_are_written() -> None:
     for path in SOURCE.rglob("*.py"):
         for name in re.findall(r'^\w*FORMAT\b.*? = "(bitwright [^"]*\d)"', path.read_text(), flags=re.MULTILINE):
             assert f"`{name}`" in PAGE, (path, name)
+
+
+def test_the_annotated_certificate_is_one_that_certify_writes(tmp_path: Path) -> None:
+    """What the listing shows is in the file, except for what depends on how a machine adds up while it trains."""
+    page = (ROOT / "docs" / "reference" / "reading-a-certificate.md").read_text()
+    (listing,) = re.findall(r"^```javascript\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
+    shown = json.loads(re.sub(r"//.*", "", listing))
+    text = ROOT / "examples" / "subtraction.bw"
+    bitwright.certify(text, bitwright.train(bitwright.open(text))).save(tmp_path / "sub.json")
+    written = json.loads((tmp_path / "sub.json").read_text())
+    assert set(shown) == set(written)
+    assert {"distance", "tensors", "links"} < set(shown)
+    passing = {"distance", "closest", "by_n", "margin", "tensors", "network_sha256", "version"}
+    compare({key: value for key, value in shown.items() if key not in passing}, written)
+
+
+def compare(shown: object, written: object) -> None:
+    """Objects may leave out keys, and texts that end in dots their ends; all else is equal."""
+    if isinstance(shown, dict):
+        assert isinstance(written, dict)
+        for key, value in shown.items():
+            compare(value, written[key])
+    elif isinstance(shown, str) and shown.endswith("..."):
+        assert isinstance(written, str)
+        assert written.startswith(shown[:-3])
+    else:
+        assert shown == written

@@ -95,3 +95,17 @@ def test_every_table_has_a_head() -> None:
             assert re.fullmatch(r"[|: -]+", rule), f"{path.name}: {head}"
             tables += 1
     assert tables > 20
+
+
+def test_the_tree_of_packages_is_the_one_that_contributors_read() -> None:
+    """The packages and their order are those of the import rules, and every file that is named exists."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    tree = text.partition("    src/bitwright/\n")[2].partition("    paper/")[0]
+    named = re.findall(r"^      (\w+)/", tree, flags=re.MULTILINE)
+    source = ROOT / "src" / "bitwright"
+    assert set(named) == {path.parent.name for path in source.glob("*/__init__.py")}
+    (layers,) = (rule["layers"] for rule in PROJECT["tool"]["importlinter"]["contracts"] if rule["type"] == "layers")
+    order = [name for layer in reversed(layers) for name in layer.split(" | ")]
+    assert named == [name for name in order if name in named]
+    for path in re.findall(r"`([\w/]+\.py|[\w/]+/)`", text):
+        assert (ROOT / path).exists() or (source / path).exists(), path

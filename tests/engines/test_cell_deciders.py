@@ -9,14 +9,15 @@ from cases import for_each
 from long import LONG
 
 from bitwright import Algorithm, Builder, InputError, addition, multiplication, run, train, validate
-from bitwright.engines.cells import Deviations, KernelDecider, LimitDecider, SampledDecider
+from bitwright.engines.cells import KernelDecider, LimitDecider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
-from bitwright.proofs.certificate import cell_sizes
+from bitwright.engines.sampled import SampledDecider
 from bitwright.rules import span
 from bitwright.rules.local import LocalStates
 from bitwright.rules.pattern import Pattern
-from bitwright.theory import calibrated_size, covariance
+from bitwright.theory.closed_form import covariance
+from bitwright.theory.ensemble import calibrated_size, sizes
 from bitwright.verbs.cells import pattern_of
 from bitwright.verbs.engines import EngineChoice, choose_engine
 
@@ -32,7 +33,7 @@ def made(algorithm: Algorithm, name: str, **how: object) -> CellEngine:
 @cache
 def enough(pattern: Pattern) -> int:
     """As many networks as the theory asks for, so that no local state is wrong with a probability above 1e-6."""
-    return int(cell_sizes(pattern, 1e-6)["calibrated"]["networks"])
+    return int(sizes(pattern, 1e-6)["calibrated"]["networks"])
 
 
 def matches_of(pattern: Pattern) -> np.ndarray:
@@ -96,7 +97,8 @@ def test_drawn_ensembles_have_the_joint_law() -> None:
     matched = matches_of(pattern)[:64]  # of the first kind
     n = np.count_nonzero(matched, axis=1)
     own = pattern.port_bits(0)
-    draws = np.array([Deviations(pattern, K, networks, seed)(matched, n)[:, own] for seed in range(SEEDS)])
+    drawn = (SampledDecider(pattern, K, "calibrated", networks, seed) for seed in range(SEEDS))
+    draws = np.array([decider.deviations(matched, n)[:, own] for decider in drawn])
     shared = matched.astype(int) @ matched.astype(int).T
     wanted = covariance(n[:, None], n, shared, K) / networks
     spread = np.sqrt(np.maximum(np.diag(wanted), 0))

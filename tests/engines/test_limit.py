@@ -12,7 +12,8 @@ from whole import kernel_engine, outputs_of
 from bitwright import InputError, Program, addition, multiplication, parse
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
 from bitwright.proofs.ranges import reachable_range
-from bitwright.theory import Rounding, smallest_examples
+from bitwright.theory.proof import smallest_examples
+from bitwright.theory.rounding import Rounding
 
 
 @settings(max_examples=examples(30))

@@ -14,7 +14,7 @@ from bitwright.engines.cells.network import check_networks
 from bitwright.engines.make import network_engine
 from bitwright.engines.protocol import Engine
 from bitwright.networks import FloatNetwork, Plan, Recipe, train
-from bitwright.theory import weights
+from bitwright.theory.closed_form import weights
 
 Make = Callable[[Program, list[FloatNetwork]], Engine]
 

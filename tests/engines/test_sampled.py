@@ -10,10 +10,13 @@ from long import LONG
 from scipy.stats import norm
 
 from bitwright import addition, parse, run
-from bitwright.engines import make_engine
-from bitwright.engines.sampled import RandomFunction, SampledEngine
-from bitwright.theory import Predictor, calibrated_size, variance, weights
+from bitwright.engines.make import make_engine
+from bitwright.engines.sampled import Deviations, SampledEngine
+from bitwright.theory.closed_form import variance, weights
+from bitwright.theory.encoding import PackedRules
 from bitwright.theory.encoding.training_set import TrainingSet
+from bitwright.theory.ensemble import calibrated_size
+from bitwright.theory.predictor import Predictor
 
 
 @pytest.mark.parametrize(("networks", "draws_made"), [(1, 2_000), (10, 500)] if LONG else [(3, 600)])
@@ -23,46 +26,41 @@ def test_joint_law_along_a_run(networks: int, draws_made: int) -> None:
     program = algorithm.program
     rng = np.random.default_rng(0)
     states = np.unique(rng.random((6, program.bits)) < 0.5, axis=0)
-    draws = np.empty((draws_made, len(states), program.bits))
+    draws, matched = np.empty((draws_made, len(states), program.bits)), PackedRules(program).matched(states)
     for seed in range(draws_made):
-        function = RandomFunction(SampledEngine(program, 20, "calibrated", networks, seed), states[0])
-        draws[seed] = [function(state)[0] for state in states]
+        function = SampledEngine(program, 20, "calibrated", networks, seed).deviations(states[0])
+        draws[seed] = [function(row) for row in matched]
     examples = TrainingSet(program, 20 - program.templates)
     predictor = Predictor(examples.inputs().toarray(), examples.labels().toarray())
     encoded = examples.encode(states)
-    mean, cov = predictor.mean(encoded), predictor.covariance(encoded) / networks
+    cov = predictor.covariance(encoded) / networks
     spread = np.sqrt(np.maximum(np.diag(cov), 0))
 
-    error = np.abs(draws.mean(axis=0) - mean)
+    error = np.abs(draws.mean(axis=0))
     assert (error <= 6 * spread[:, None] / np.sqrt(draws_made) + 1e-12).all()
-    centred = draws - mean
     for bit in range(program.bits):
-        measured = centred[:, :, bit].T @ centred[:, :, bit] / draws_made
+        measured = draws[:, :, bit].T @ draws[:, :, bit] / draws_made
         standard_error = np.sqrt((cov**2 + np.outer(spread**2, spread**2)) / draws_made)
         assert (np.abs(measured - cov) <= 6 * standard_error + 1e-15).all()
-    across = (centred[:, :, 0] * centred[:, :, 1]).mean(axis=0)  # different bits are independent
+    across = (draws[:, :, 0] * draws[:, :, 1]).mean(axis=0)  # different bits are independent
     assert (np.abs(across) <= 6 * spread**2 / np.sqrt(draws_made) + 1e-15).all()
 
 
 def test_a_state_met_again_gives_the_same_outputs() -> None:
-    program = addition(3).program
-    function = RandomFunction(SampledEngine(program, 12, "calibrated", 1, 5), np.ones(9, dtype=bool))
-    rng = np.random.default_rng(1)
-    states = rng.random((30, 9)) < 0.5
-    first = [function(state)[0].copy() for state in states]
-    again = [function(state)[0] for state in states]
-    assert (np.array(first) == np.array(again)).all()
+    function = Deviations(np.random.default_rng(5), 12, 1, 9)
+    matched = np.random.default_rng(1).random((30, 12)) < 0.5
+    first = [function(row).copy() for row in matched]
+    assert (np.array(first) == np.array([function(row) for row in matched])).all()
+    assert np.array(first).any()
 
 
 def test_states_with_one_match_or_none_are_not_random() -> None:
     program = addition(3).program
-    function = RandomFunction(SampledEngine(program, 12, "calibrated", 1, 5), np.zeros(9, dtype=bool))
-    outputs, n = function(np.zeros(9, dtype=bool))
-    assert (n, outputs.any()) == (0, False)
-    single = np.zeros(9, dtype=bool)
-    single[0] = True
-    outputs, n = function(single)
-    assert (n, outputs.tolist()) == (1, [1.0] + [0.0] * 8)
+    states = np.zeros((2, 9), dtype=bool)
+    states[1, 0] = True
+    batch = SampledEngine(program, 12, "calibrated", 1, 5).begin(states)
+    batch.step()
+    assert batch.rounded().tolist() == [[0.0] * 9, [1.0] + [0.0] * 8]
 
 
 def test_runs_do_not_depend_on_batches_or_workers() -> None:

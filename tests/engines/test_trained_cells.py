@@ -93,12 +93,12 @@ def test_a_program_that_the_file_does_not_describe(tmp_path: Path) -> None:
 # Certificates are checked with whatever was proved.
 
 
-def test_a_certificate_of_cells_is_checked_with_the_cells_or_their_file(tmp_path: Path) -> None:
+def test_a_certificate_of_cells_is_checked_with_the_cells_made_or_loaded(tmp_path: Path) -> None:
     found, file = certify(addition(9), cells()), tmp_path / "cells.safetensors"
     cells().save(file)
     found.save(tmp_path / "proof.json")
     claim = Certificate.load(tmp_path / "proof.json")
-    for given in (cells(), file, str(file)):
+    for given in (cells(), Network.load(file)):
         claim.check(addition(9), given)
         claim.check(addition(30), given, workers=1)
         with pytest.raises(ProofError, match=r"function.*proved"):

@@ -33,9 +33,8 @@ def states(tmp_path: Path) -> Path:
 def test_a_layout_without_rules_becomes_the_program(states: Path, tmp_path: Path, capsys: Capture) -> None:
     layout, output = tmp_path / "layout.bw", tmp_path / "found.bw"
     layout.write_text(LAYOUT)
-    said = ask(capsys, 0, "infer", states, "--blocks", layout, "--against", "addition", "-o", output)
+    said = ask(capsys, 0, "infer", states, "--blocks", layout, "-o", output)
     assert "INFERRED: 16 templates from 300 states" in said
-    assert "16 of 16 templates confirmed, 0 not determined, 0 different" in said
     assert load(output).program == addition(4).program
     assert ask(capsys, 0, "run", output, "p=3", "q=9").startswith("sum = 12")
 
@@ -49,7 +48,6 @@ def test_steps_of_runs_from_trace_and_dataset(tmp_path: Path, capsys: Capture) -
     assert "from 408 states" in ask(capsys, 0, "infer", trace, runs, "--blocks", "addition")
     few = json.loads(ask(capsys, 0, "infer", trace, "--blocks", "addition", "--json", "-o", tmp_path / "few.bw"))
     assert few["undetermined"] > 0
-    assert few["further_states"] > 0
     assert "# not determined, and left out:" in (tmp_path / "few.bw").read_text()
     assert not few["determined"]
     assert few["reproduced"] < 8  # what is open is left out
@@ -74,7 +72,7 @@ def test_a_wrong_bit_is_the_answer_no(states: Path, capsys: Capture) -> None:
     learning = ask(
         capsys, 2, "train", "--tile", "all", "addition", "--from", states, "-o", states.with_name("n.safetensors")
     )
-    assert f"state {number:,} of {states} is not followed by what the program makes of it" in learning
+    assert f"state {number:,} of the executions is not followed by what the program makes of it" in learning
 
 
 BAD: list[tuple[list[str], str]] = [
@@ -83,7 +81,6 @@ BAD: list[tuple[list[str], str]] = [
     (["infer", "{states}", "--blocks", "p[1] q[1]"], "in no block"),
     (["infer", "{states}", "--blocks", "none.bw"], "there is no file"),
     (["infer", "{states}", "--blocks", "multiplication"], "other bits than the executions"),
-    (["infer", "{states}", "--blocks", "addition", "--against", "multiplication"], "other bits"),
     (["infer", "{states}", "--blocks", "find", "-o", "x.txt"], "a .bw file"),
     (["infer", "none.npz", "--blocks", "find"], "there is no file none.npz"),
     (["infer", __file__, "--blocks", "find"], "is not a file of executions"),

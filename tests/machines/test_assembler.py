@@ -9,8 +9,9 @@ from long import LONG
 from marked import marked
 
 from bitwright.common.errors import Problem, ProgramError
-from bitwright.machines.assembly import macros, sbn_assembler
-from bitwright.machines.assembly.sbn_assembler import assemble, load_sbn
+from bitwright.machines.assembly import macros
+from bitwright.machines.sbn import assembler as sbn_assembler
+from bitwright.machines.sbn.assembler import assemble, load_sbn
 from bitwright.machines.sbn.code import MAX_SIZE, Code, run_interpreter
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cases import for_each
 
-from bitwright.machines.assembly.sbn_assembler import assemble, load_sbn
+from bitwright.machines.sbn.assembler import assemble, load_sbn
 from bitwright.machines.sbn.code import run_interpreter
 
 FOLDER = Path(__file__).parents[2] / "examples" / "sbn"

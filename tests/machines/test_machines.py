@@ -21,7 +21,7 @@ from bitwright.machines import (
     steps_per_instruction,
 )
 from bitwright.proofs.certificate import certify
-from bitwright.theory import smallest_examples
+from bitwright.theory.proof import smallest_examples
 
 MACHINES = {"A": machine_a, "B": machine_b}
 STEPS: dict[str, Steps] = {

@@ -34,7 +34,7 @@ os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:int(sys.argv[1])])
 given = Path(sys.argv[2])
 from bitwright import addition, certify, multiplication, size, train, validate
 from bitwright.verbs.network import Network
-from bitwright.theory import weights
+from bitwright.theory.closed_form import weights
 from bitwright.common.workers.linear_algebra import kernel_name
 
 def of(value):

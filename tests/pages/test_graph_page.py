@@ -10,7 +10,7 @@ from graph_runs import EDGES, NAMES, glider, one, program, searched, torus
 from page_data import opened
 
 from bitwright import InputError, addition, run
-from bitwright.engines import make_engine
+from bitwright.engines.make import make_engine
 from bitwright.pages import graph as page_module
 from bitwright.pages import graph_page, graph_steps_svg, graph_svg
 from bitwright.pages.graph import view as view_module

@@ -14,7 +14,7 @@ from bitwright.machines import interpret, load_sbn, machine_a, machine_b
 from bitwright.machines.sbn.sbn_machine import Loaded
 from bitwright.pages import page as page_module
 from bitwright.pages import trace_page, trace_text
-from bitwright.theory import weights
+from bitwright.theory.closed_form import weights
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 

@@ -15,11 +15,11 @@ from waiting import until
 from whole import outputs_of
 
 from bitwright import Run, addition, multiplication, parse, permutation, run, train
-from bitwright.engines import make_engine
+from bitwright.engines.make import make_engine
 from bitwright.machines import load_sbn, machine_a, machine_b
 from bitwright.machines.sbn.sbn_machine import Loaded
 from bitwright.pages import graph_page, trace_page
-from bitwright.theory import variance, weights
+from bitwright.theory.closed_form import variance, weights
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 

@@ -10,8 +10,9 @@ from programs import crowded
 
 from bitwright import InputError, addition, multiplication, permutation
 from bitwright.proofs.certificate import certify
-from bitwright.theory import Range, blocks_range, declared_range, smallest_examples, weights
-from bitwright.theory.decisions import matches_needed
+from bitwright.theory.closed_form import weights
+from bitwright.theory.decisions import Range, blocks_range, declared_range, matches_needed
+from bitwright.theory.proof import smallest_examples
 
 
 @for_each("l", range(1, 65) if LONG else [*range(1, 13), 31, 32, 33, 64])

@@ -10,7 +10,7 @@ from cases import for_each
 import bitwright
 from bitwright import Algorithm, Certificate, InputError, Program, multiplication
 from bitwright.common.errors import ProofError
-from bitwright.theory import Rounding
+from bitwright.theory.rounding import Rounding
 
 
 @pytest.fixture

@@ -13,8 +13,10 @@ from bitwright import Builder, InputError, Program, multiplication, parse
 from bitwright.common.bits import BoolArray
 from bitwright.engines.rules import LimitEngine, RuleEngine
 from bitwright.proofs.certificate import LimitVerdict, certify
-from bitwright.theory import Range, declared_range, smallest_examples, weights
+from bitwright.theory.closed_form import weights
+from bitwright.theory.decisions import Range, declared_range
 from bitwright.theory.encoding.training_set import TrainingSet
+from bitwright.theory.proof import smallest_examples
 from bitwright.theory.rounding import Rounding
 
 SOME = 400 if LONG else 60  # programs, of all of which every state is looked at

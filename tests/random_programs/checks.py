@@ -32,7 +32,7 @@ from bitwright.proofs.exhaustion.certificate import BitInState
 from bitwright.proofs.exhaustion.task import prove
 from bitwright.proofs.width import suggested_width
 from bitwright.rules.pattern import Pattern
-from bitwright.theory import weights
+from bitwright.theory.closed_form import weights
 from bitwright.verbs.cells import as_algorithm, pattern_of, train_on_pattern
 
 Counts = Counter[str]

@@ -13,8 +13,7 @@ from long import LONG
 
 from bitwright import export, parse, train
 from bitwright import open as open_program
-from bitwright.exports.rocq.printed import IMPORTS
-from bitwright.exports.rocq.writing import project_text, rocq_files, theory_files
+from bitwright.exports.rocq.folder import project_text, rocq_files, theory_files
 from bitwright.networks import load_any_network
 from bitwright.networks.store import read_about
 from bitwright.rules.pattern import read_pattern
@@ -155,7 +154,8 @@ def test_lines_about_single_bits_are_proved(program: str, right: str, wrong: str
 def test_a_loop_is_proved_and_mistakes_are_refused(tmp_path: Path, theory: Path) -> None:
     """All but phases: what a step makes of bits and of shapes, the algebra, the rounds, the rest and the end."""
     files, rules = files_of(text_of("keeper"))
-    head = f"{IMPORTS}From Bitwright Require Import Rules Words Rounds.\n"
+    head = "From Coq Require Import List Bool ZArith Lia Arith String.\n"
+    head += "From Bitwright Require Import Rules Words Rounds.\n"
     opened = "Import ListNotations.\nLocal Open Scope string_scope. Local Open Scope list_scope.\n"
     text = files["Loop/Function.v"].replace("Require Net Families", "Require Families")
     nexts, cut, loop = text.partition("(** This network")[0].partition("\n(** The cut state")

@@ -1,18 +1,18 @@
 """Loops as theorems: every program that is proved by rounds gets its files."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from long import LONG
 
 from bitwright import parse
-from bitwright.exports.rocq.fitting import FITTED, AffineIndex, Item, NotAffineError, Segment, fitted
-from bitwright.exports.rocq.listed import listed
-from bitwright.exports.rocq.printed import matches, rules_text
+from bitwright.exports.rocq.families import Item, Segment
+from bitwright.exports.rocq.forms import FITTED, ROW, SIZE, NotAffineError
+from bitwright.exports.rocq.program import SizedProgram
 from bitwright.exports.rocq.rounds import rounds_files
+from bitwright.exports.rocq.templates import matches, render
 from bitwright.proofs.function.prove import proof_by_rounds
-from bitwright.rules import Algorithm
+from bitwright.proofs.kinds.affine import Affine
 from bitwright.rules.pattern import pattern_of
 from tests.rocq.test_written import ROOT, text_of
 
@@ -32,17 +32,16 @@ WIDE = (  # one more position, so that 2l bits can be added
 
 def files_of(text: str) -> tuple[dict[str, str], str]:
     """What is written of a loop without a network; and its rules alone."""
-    algorithm = parse(text)
-    sized = sizes_of(algorithm)
-    pattern = pattern_of(one.program for one in sized.values())
-    families = fitted(lambda l: listed(sizes_of(algorithm, l)[l].program, pattern))
-    files, least = rounds_files("Loop", algorithm, families, sized, proof_by_rounds(algorithm))
+    program = program_of(text)
+    files, least = rounds_files(program, proof_by_rounds(program.algorithm))
     assert least == 1
-    return files, rules_text(families)
+    return files, render("rules", families=program.families)
 
 
-def sizes_of(algorithm: Algorithm, *sizes: int) -> dict[int, Algorithm]:
-    return {l: algorithm.sizing.at(l=l) for l in sizes or FITTED}
+def program_of(text: str) -> SizedProgram:
+    algorithm = parse(text)
+    pattern = pattern_of(algorithm.sizing.at(l=l).program for l in FITTED)
+    return SizedProgram("Loop", algorithm, "l", lambda l: algorithm.sizing.at(l=l), pattern)
 
 
 TIMES = "(multiplicand * multiplier)"
@@ -68,22 +67,18 @@ def test_a_loop_becomes_files(name: str) -> None:
 
 
 def test_a_measure_that_loses_its_highest_bit_is_named() -> None:
-    algorithm = parse(text_of("keeper"))
-    proof = proof_by_rounds(algorithm)
+    program = program_of(text_of("keeper"))
+    proof = proof_by_rounds(program.algorithm)
     for way in proof.ways:
         way.states[-1] = {**way.states[-1], "x": ("up", "x")}
-    sized = sizes_of(algorithm)
-    pattern = pattern_of(one.program for one in sized.values())
-    families = replace(fitted(lambda l: listed(sizes_of(algorithm, l)[l].program, pattern)), least=1)
     with pytest.raises(NotAffineError, match=r"loses.*highest"):
-        rounds_files("Loop", algorithm, families, sized, proof)
+        rounds_files(program, proof)
 
 
 def test_rules_that_share_a_bit_are_named() -> None:
-    first, last, i = AffineIndex(0, 0, 1), AffineIndex(0, 1, 0), AffineIndex(1, 0, 0)
-    items = (Item("x", i),), (Item("y", first), Item("x", AffineIndex(2, 0, 0)))
-    rule = Segment((1,), items, 1, first, last, False)
+    items = (Item("x", ROW),), (Item("y", Affine.of(1)), Item("x", 2 * ROW))
+    rule = Segment((1,), items, 1, Affine.of(1), SIZE)
     with pytest.raises(NotAffineError, match=r"rules.*places"):
-        matches(rule, rule.items[1][0])
+        matches(rule, rule.lists[1][0])
     with pytest.raises(NotAffineError, match=r"writes.*2"):
-        matches(rule, rule.items[1][1])
+        matches(rule, rule.lists[1][1])

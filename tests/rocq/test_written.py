@@ -13,9 +13,9 @@ from safetensors.numpy import load_file
 
 from bitwright import InputError, Network, addition, export, parse, train
 from bitwright import open as open_program
-from bitwright.exports.rocq.fitting import COMPARED, AffineIndex, affine_of, fitted
-from bitwright.exports.rocq.listed import listed
-from bitwright.exports.rocq.writing import Written, rocq_files
+from bitwright.exports.rocq.families import COMPARED, families_of, listed
+from bitwright.exports.rocq.folder import Written, rocq_files
+from bitwright.exports.rocq.forms import SIZE, form_of
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks.store import read_about
 from bitwright.rules.expressions import Combined, Constant, Named
@@ -95,7 +95,7 @@ def test_families_are_found_and_compared_with_the_program(name: str) -> None:
     key = next(iter(algorithm.sizing.numbers))
     make = lambda l: algorithm.sizing.at(**{key: l}).program  # noqa: E731
     pattern = pattern_of(make(l) for l in range(3, 12))
-    found = fitted(lambda l: listed(make(l), pattern))
+    found = families_of(lambda l: listed(make(l), pattern))
     assert found.least == LEAST[name]
     assert found.compared == tuple(range(found.least, COMPARED[-1] + 1))
 
@@ -223,6 +223,26 @@ def test_a_line_keeps_its_connectives() -> None:
         assert "((a >= b) -> (maximum l s = a)) /\\\n  ((a < b) -> (maximum l s = b))" in text
 
 
+SMALLER = """
+let l = 3
+bits a[l] b[l]
+block a[i] b[i] for i in 1..l
+when a[i]=1 b[i]=0 write a[i] for i in 1..l
+when a[i]=1 b[i]=1 write a[i] for i in 1..l
+input a b
+output rest = a
+steps 1
+where a < b
+ensure rest == a and rest < b
+"""
+
+
+def test_a_condition_on_inputs_is_one_of_the_theorem() -> None:
+    theorem = function_of(SMALLER).partition("Theorem network_computes")[2]
+    assert "((a < b) -> ((rest l s = a) /\\ (rest l s < b)))" in theorem
+    assert any("a < b =>" in line for line in written_of(SMALLER).theorems)
+
+
 def test_a_run_that_halts_has_a_last_step() -> None:
     text = function_of(text_of("counted"))
     theorem = text.partition("Theorem network_computes")[2]
@@ -248,7 +268,7 @@ def test_machine_v_is_of_the_kinds_of_its_file() -> None:
 def test_a_product_of_two_sizes_is_not_affine() -> None:
     size, three = Named("l"), Constant(3)
     for product in (Combined("*", size, three), Combined("*", three, size)):
-        assert affine_of(product, "l") == AffineIndex(0, 3, 0)
-    assert affine_of(Combined("*", size, size), "l") is None
-    assert affine_of(Combined("*", Named("i"), size), "l", "i") is None
-    assert affine_of(Combined("+", three, Combined("*", size, size)), "l") is None
+        assert form_of(product, "l") == 3 * SIZE
+    assert form_of(Combined("*", size, size), "l") is None
+    assert form_of(Combined("*", Named("i"), size), "l", "i") is None
+    assert form_of(Combined("+", three, Combined("*", size, size)), "l") is None

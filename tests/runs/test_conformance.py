@@ -13,11 +13,11 @@ from programs import CASES, Case
 from bitwright import InputError, run
 from bitwright.engines.make import ENGINES
 from bitwright.engines.rules import RuleEngine
-from bitwright.proofs.certificate import cell_sizes
 from bitwright.rules import Program
 from bitwright.rules.pattern import pattern_of
-from bitwright.theory import calibrated_size, sign_size, smallest_examples
+from bitwright.theory.ensemble import calibrated_size, sign_size, sizes
 from bitwright.theory.predictor import MAX_EXAMPLES
+from bitwright.theory.proof import smallest_examples
 
 Settings = Callable[[Program], dict[str, Any]]
 
@@ -40,7 +40,7 @@ def _enough_for_sign(program: Program) -> dict[str, Any]:
 def _enough_of_cells(program: Program) -> dict[str, Any]:
     return {
         "tile": 1,
-        "networks": int(cell_sizes(pattern_of([program]), 1e-9)["calibrated"]["networks"]),
+        "networks": int(sizes(pattern_of([program]), 1e-9)["calibrated"]["networks"]),
         "seed": 1,
     }
 

@@ -5,7 +5,7 @@ import pytest
 from cases import for_each
 
 from bitwright import InputError, addition, multiplication, parse, permutation, run
-from bitwright.engines import make_engine
+from bitwright.engines.make import make_engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.rules import Algorithm
 

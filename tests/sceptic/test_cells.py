@@ -108,7 +108,7 @@ def files_of(folder: Path, pattern: Pattern, network: IntegerNetwork) -> Files:
 
 def test_several_sizes_together_have_the_kinds_of_the_network(tmp_path: Path) -> None:
     sizes = [addition(size) for size in (2, 3, 6)]
-    cells = train(*sizes, tile=2)
+    cells = train(sizes, tile=2)
     files = files_of(tmp_path, cells.pattern, cells.weights)
     code, said = files.check(*(tiled(one, 2) for one in sizes))
     assert (code, f"HOLDS: certified, {cells.pattern.local_states:,} states tried, 0 wrong" in said) == (0, True), said

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from long import LONG, examples
 
 from bitwright import InputError
-from bitwright.theory import Predictor, covariance, spectrum, variance, weights
-from bitwright.theory.closed_form import KINDS, Kind, beta, delta
+from bitwright.theory.closed_form import KINDS, Kind, beta, covariance, delta, spectrum, variance, weights
 from bitwright.theory.decisions import rho
 from bitwright.theory.intervals import enclose, precision
-from bitwright.theory.predictor import check_size, kernel, nngp, ntk
+from bitwright.theory.predictor import Predictor, check_size, kernel, nngp, ntk
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from programs import crowded
 
 from bitwright import BitwrightError, addition
 from bitwright.theory import decisions as module
-from bitwright.theory import weights
+from bitwright.theory.closed_form import weights
 from bitwright.theory.decisions import decide
 from bitwright.theory.intervals import enclose, precision
 

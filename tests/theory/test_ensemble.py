@@ -8,7 +8,8 @@ from programs import crowded
 
 from bitwright import InputError, addition, permutation
 from bitwright.proofs.certificate import certify
-from bitwright.theory import calibrated_size, covariance, sign_size, variance, weights
+from bitwright.theory.closed_form import covariance, variance, weights
+from bitwright.theory.ensemble import calibrated_size, sign_size
 
 ADDER = addition(10).program
 

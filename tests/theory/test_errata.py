@@ -9,11 +9,11 @@ import pytest
 from bitwright import addition, multiplication, permutation
 from bitwright.machines import Sizes, machine_b
 from bitwright.proofs.ranges import reachable_range
-from bitwright.theory import Predictor, declared_range, sign_size, variance, weights
-from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.closed_form import FloatArray, variance, weights
+from bitwright.theory.decisions import declared_range
 from bitwright.theory.encoding.training_set import TrainingSet
-from bitwright.theory.ensemble import log_inputs
-from bitwright.theory.predictor import nngp, ntk
+from bitwright.theory.ensemble import log_inputs, sign_size
+from bitwright.theory.predictor import Predictor, nngp, ntk
 
 PI = np.pi
 

@@ -8,8 +8,8 @@ from cases import for_each
 from programs import CASES, Case
 
 from bitwright import InputError, addition
-from bitwright.theory import Predictor
 from bitwright.theory.encoding.training_set import TrainingSet
+from bitwright.theory.predictor import Predictor
 
 
 @for_each("case", CASES)

@@ -5,13 +5,12 @@ from math import exp
 import numpy as np
 import pytest
 from long import LONG
-from scipy import sparse
 
 from bitwright import Program, addition, multiplication, permutation
 from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import Kind, weights
 from bitwright.theory.encoding.training_set import TrainingSet
-from bitwright.theory.width_plan import WidthField, WorstError, label_matrix, regions_of, rounded, scaled_bias
+from bitwright.theory.width_plan import WidthField, WorstError, regions_of, rounded, scaled_bias
 from bitwright.verbs.cells import pattern_of
 from paper.width_integrals import Sums, spread
 from tests.programs import crowded, random_program
@@ -25,8 +24,8 @@ def test_draws_have_the_variance_and_the_mean_of_the_law(kind: Kind, padding: in
     program = addition(6).program
     matched = regions_of(Pattern.of_state(program))[0].sample(30, np.random.default_rng(0))
     matched = matched[matched.sum(axis=1) > 1]
-    n, labels, K = matched.sum(axis=1), label_matrix(program), program.templates + padding
-    field, rng = WidthField(labels, K, kind), np.random.default_rng(1)
+    n, labels, K = matched.sum(axis=1), program.write_matrix, program.templates + padding
+    field, rng = WidthField(program, K, kind), np.random.default_rng(1)
     drawn = np.array([field.errors(field.draw(rng, 128), matched) for _ in range(1_500)])
     m = matched @ labels
     law = spread(n[:, None], m, program.writers, K, Sums.of(m, program.writers), 1, kind=kind)
@@ -39,9 +38,9 @@ def test_draws_have_the_variance_and_the_mean_of_the_law(kind: Kind, padding: in
 def test_states_share_their_errors_as_the_definition_says() -> None:
     """The covariance between two states, by xi written out; within 5 standard errors of 4,000 draws."""
     program = permutation([2, 3, 4, 5, 6, 1]).program
-    labels, K = label_matrix(program).toarray(), program.templates
+    labels, K = program.write_matrix, program.templates
     matched = np.array([[1, 1, 1, 0, 0, 0], [1, 1, 0, 1, 0, 0]], dtype=bool)
-    field, rng = WidthField(sparse.csr_array(labels), K), np.random.default_rng(0)
+    field, rng = WidthField(program, K), np.random.default_rng(0)
     drawn = np.array([field.errors(field.draw(rng, 16), matched)[:, 1] for _ in range(4_000)])
     B = np.linalg.solve(((2 * np.pi - 1) * np.eye(K) + 1) / (2 * np.pi), labels)
     g, v = rng.standard_normal((100_000, K)), rng.standard_normal((100_000, 6))

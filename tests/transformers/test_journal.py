@@ -74,7 +74,7 @@ def test_a_journal_is_about_one_decoder_and_is_refused_if_damaged(tmp_path: Path
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [(b'"trees": "', b'"trees": "?'), (b'"left": [', b'"left": [0, '), (b'"end": "done"', b'"end": "x"')],
+    [(b'"nodes": "', b'"nodes": "?'), (b'"left": [', b'"left": [-1, '), (b'"end": "done"', b'"end": "x"')],
 )
 def test_records_that_do_not_fit_are_refused(tmp_path: Path, old: bytes, new: bytes) -> None:
     file, other = tmp_path / "proof", tmp_path / "forged"

@@ -14,7 +14,7 @@ from bitwright.transformers.model import decoder_of, frame_of, logits_of, start
 from bitwright.transformers.modules import logits
 from bitwright.transformers.prover import decide
 from bitwright.transformers.task_text import read_task
-from bitwright.transformers.training import Progress, TrainingRecipe, train, train_until_proved
+from bitwright.transformers.training import TrainingRecipe, train, train_until_proved
 
 ADDER = read_task("numbers a b: 2 digits base 4\nensure z == a + b\nprompt a[1..2] 0 b[1..2] 0 0\nanswer z[1..3]\n")
 QUICK = TrainingRecipe(
@@ -120,12 +120,10 @@ def test_decoders_compute_what_was_trained():
 
 def test_training_reports_progress_and_can_be_interrupted():
     reports = []
-    train(ADDER, replace(QUICK, steps=70), seeds=[0], progress=reports.append)
-    assert [(report.done, report.total) for report in reports] == [(32, 70), (64, 70), (70, 70)]
-    assert all(isinstance(report, Progress) and report.seconds_left >= 0 for report in reports)
-    assert reports[-1].seconds_left == 0
+    train(ADDER, replace(QUICK, steps=70), seeds=[0], progress=lambda *report: reports.append(report))
+    assert reports == [(32, 70), (64, 70), (70, 70)]
 
-    def interrupt(_: Progress) -> None:
+    def interrupt(*_: int) -> None:
         raise KeyboardInterrupt
 
     threads = torch.get_num_threads()

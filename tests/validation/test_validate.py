@@ -14,7 +14,7 @@ from tasks import task_of
 from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation, run
 from bitwright.common.workers import Workers
 from bitwright.rules import load
-from bitwright.theory import smallest_examples
+from bitwright.theory.proof import smallest_examples
 from bitwright.validation import Arithmetic, Function, Oracle, Tally, Task, validate
 from bitwright.validation.judge import run_batch_of
 from bitwright.validation.task import Inputs

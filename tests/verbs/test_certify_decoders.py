@@ -1,5 +1,7 @@
 """`certify` for tasks of transformers: values in, claims with a certificate out; what does not fit is one line."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -8,12 +10,14 @@ import numpy as np
 import pytest
 from decoders import bit_copier, every_input
 
-from bitwright import InputError, certify
+from bitwright import InputError, addition, certify
 from bitwright.transformers import Decoder, load_decoder, read_certificate, read_task, save_decoder
 from bitwright.transformers.certificate import StepResult
 from bitwright.transformers.counterexamples import forced_margins
+from bitwright.transformers.decision import SplitTrees
 from bitwright.transformers.modules import logits
 from bitwright.transformers.prover import BoxProof, _claim_of
+from bitwright.verbs.decoders import train_file
 from bitwright.verbs.telling import Listener
 
 TEXT = """
@@ -66,24 +70,9 @@ def test_the_margin_and_the_wrong_inputs_are_those_of_all_inputs() -> None:
         else:
             assert found.smallest is None
             assert found.wrong is not None
-            assert found.wrong.least <= (margins < 1e-9).any(1).sum()
-            assert found.wrong.most >= (margins < -1e-9).any(1).sum()
-
-
-def test_a_share_has_two_ends_and_a_counterexample_is_counted() -> None:
-    task, decoder = bit_copier(0.0)
-    for seconds in (60.0, 0.0):
-        found = certify(task, decoder, measure=True, seconds=seconds)
-        assert found.wrong is not None
-        assert found.wrong.timed_out == (not seconds)
-        assert 1 <= found.wrong.least <= found.wrong.most
-        assert found.counterexample is not None
-        assert found.wrong.first[found.counterexample.step][0] >= 1
-        low, high = (f"{number / task.inputs:.2g}" for number in (found.wrong.least, found.wrong.most))
-        line = next(line for line in str(found).splitlines() if line.startswith("  wrong "))
-        assert f"{low} to {high} of all" in line or low == high
-        assert (low == high) or not seconds
-        assert ("time" in line) == (not seconds)
+            assert (found.wrong.wrong, found.wrong.tried) == ((margins <= 0).any(1).sum(), task.inputs)
+            line = next(line for line in str(found).splitlines() if line.startswith("  wrong "))
+            assert f"{found.wrong.wrong} of all {task.inputs} inputs" in line
 
 
 def test_inputs_are_right_before_they_are_proved() -> None:
@@ -105,7 +94,7 @@ def test_open_boxes_are_summed_by_position() -> None:
     proof = BoxProof(decoder, task, task.columns.statement, "real", True, 0, 0.0, 0.0)
     counts, none = [len(of) for of in proof.groups[:2]], np.zeros((0, *task.positions.shape), np.int64)
     assert counts[1] > 1
-    first, second = (StepResult("time", 9, 0.0, (50,) * n, (b"",) * n, none) for n in counts)
+    first, second = (StepResult("time", 9, 0.0, (50,) * n, SplitTrees(), none) for n in counts)
     open_ = _claim_of(proof, [first, second]).open
     assert open_[:2] == tuple(f"z[{20 - at}]: {50 * n} boxes open" for at, n in enumerate(counts))
     assert len(open_) == len(task.layout.answer)
@@ -117,19 +106,19 @@ COPIER: Decoder = bit_copier(6.0)[1]
 @pytest.mark.parametrize(
     ("what", "network", "options", "hint"),
     [
-        (TEXT, None, {}, "certify(task, decoder)"),
-        (TEXT, "copy.safetensors", {}, "load_decoder('copy.safetensors')"),
+        (TEXT, None, {}, "got None"),
+        (TEXT, "copy.safetensors", {}, "got 'copy.safetensors'; load_decoder(path)"),
         (TEXT, len, {}, "module="),
-        ("copy.task", COPIER, {}, "load_task('copy.task')"),
-        ("addition", COPIER, {}, "load_task('addition')"),
+        ("copy.task", COPIER, {}, "got 'copy.task'; load_task(path)"),
+        ("addition", COPIER, {}, "got 'addition'; load_task(path)"),
         (bit_copier(1.0)[0].columns, COPIER, {}, "PromptLayout"),
         (3, COPIER, {}, "got 3"),
         (TEXT, COPIER, {"sizes": "1..3"}, "sizes does not go with a task"),
         (TEXT, COPIER, {"seconds": -1}, "seconds must be a finite number of at least 0, got -1"),
         (TEXT, COPIER, {"seconds": "60"}, "seconds must be"),
         (TEXT, COPIER, {"module": 3}, "a module is a function from tokens to logits, got int"),
-        ("addition", None, {"seconds": 3}, "seconds goes with a task"),
-        ("addition", None, {"measure": True}, "measure goes with a task"),
+        (addition(2), None, {"seconds": 3}, "seconds goes with a task"),
+        (addition(2), None, {"measure": True}, "measure goes with a task"),
         (TEXT.replace("ensure", "ensur"), COPIER, {}, "task:3:1"),
     ],
 )
@@ -138,3 +127,39 @@ def test_what_does_not_fit_is_refused_in_one_line(what: Any, network: Any, optio
         certify(what, network, **options)
     assert hint in str(error.value)
     assert "\n" not in str(error.value)
+
+
+class Interrupter:
+    """A listener that collects notes, and presses Ctrl-C after some calls of the progress."""
+
+    def __init__(self, calls: int) -> None:
+        self.calls, self.notes = calls, list[str]()
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    @contextmanager
+    def working(self, _: str, *, at_most: bool = False) -> Iterator[Any]:  # noqa: ARG002
+        yield self.count
+
+    def count(self, *_: int) -> None:
+        self.calls -= 1
+        if not self.calls:
+            raise KeyboardInterrupt
+
+
+def test_ctrl_c_leaves_a_line_that_says_how_to_continue(tmp_path: Path) -> None:
+    for resume, fact in ((None, "resume FILE"), (tmp_path / "kept", str(tmp_path / "kept"))):
+        listener = Interrupter(4)
+        with pytest.raises(KeyboardInterrupt):
+            certify(TEXT, COPIER, resume=resume, progress=listener)
+        assert fact in listener.notes[-1]
+    again = Interrupter(0)
+    assert certify(TEXT, COPIER, resume=tmp_path / "kept", progress=again)
+    assert any("of decoding are finished" in note for note in again.notes)
+    (tmp_path / "copy.task").write_text(TEXT)
+    listener = Interrupter(2)
+    with pytest.raises(KeyboardInterrupt):
+        train_file(tmp_path / "copy.task", tmp_path / "net", seeds=range(2), tell=listener)
+    assert str(tmp_path / "net") in listener.notes[-1]
+    assert not (tmp_path / "net").exists()

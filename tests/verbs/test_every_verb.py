@@ -189,8 +189,8 @@ def test_pages_of_every_size_and_of_images(what: str, tmp_path: Path, capsys: Ca
     target = ROOT / what if "/" in what else what
     held: Any = bw.open(target)
     sized = held.sizing is not None
-    programs = [one.algorithm for one in in_sizes(held, range(1, 4) if sized else None).programs]
-    trained = bw.train(*programs)
+    programs = in_sizes([held], range(1, 4) if sized else None).programs
+    trained = bw.train(programs)
     trained.save(tmp_path / "net.safetensors")
     document = said(capsys, "export", tmp_path / "net.safetensors", "-o", tmp_path / "told.html", "--program", target)
     for given in (target, held.sizing.at(**PAGE.get(what, {})) if sized else target):

@@ -29,8 +29,8 @@ def test_a_folder_has_what_the_hub_reads_and_loads_again(tmp_path: Path) -> None
     assert "library_name: bitwright\ntags:\n- bitwright" in front[1]
     assert "right in all 16 local states" in (folder / "README.md").read_text()
     assert Network.load(folder).digest == ADDER.digest
-    assert run(addition(70), p=2**69, q=5, network=folder).value == 2**69 + 5
-    assert certify(addition(9).program, folder).certified
+    assert run(addition(70), p=2**69, q=5, network=Network.load(folder)).value == 2**69 + 5
+    assert certify(addition(9).program, Network.load(folder)).certified
 
 
 def test_the_same_network_makes_the_same_bytes(tmp_path: Path) -> None:
@@ -44,12 +44,12 @@ def test_the_same_network_makes_the_same_bytes(tmp_path: Path) -> None:
 
 def test_the_certificate_is_found_next_to_its_network(tmp_path: Path, capsys: Captured) -> None:
     folder, file = tmp_path / "adder", tmp_path / "adder.safetensors"
-    found = certify("addition", ADDER)
+    found = certify(addition(4), ADDER)
     ADDER.save(folder, found)
     ADDER.save(file)
     found.save(tmp_path / "adder.json")
     for network in (folder, folder / "model.safetensors", file):
-        assert Certificate.load(network).check(addition(30), network).holds
+        assert Certificate.load(network).check(addition(30), Network.load(network)).holds
     assert main(["certify", "addition", "--network", str(folder), "--check"]) == 0
     assert "checked   every state was tried again" in capsys.readouterr().out
     (tmp_path / "adder.json").unlink()
@@ -61,7 +61,7 @@ def test_the_certificate_is_found_next_to_its_network(tmp_path: Path, capsys: Ca
 
 def test_a_folder_is_exported_with_the_certificate_of_its_program(tmp_path: Path) -> None:
     ADDER.save(tmp_path / "adder.safetensors")
-    done = export(tmp_path / "adder.safetensors", tmp_path / "hub", "addition", to="hub")
+    done = export(tmp_path / "adder.safetensors", tmp_path / "hub", addition(4), to="hub")
     assert [file.name for file in done.files] == ["model.safetensors", "config.json", "README.md", "certificate.json"]
     card = (tmp_path / "hub" / "README.md").read_text()
     assert "function: proved at every size" in card

@@ -72,7 +72,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "balanced": (lambda: bw.train(SMALL, executions="states", descent="balanced"), "balanced training"),
     "others": (lambda: bw.train(SMALL, executions=bw.executions(bw.addition(3))), "9 bits"),
     "a misspelt option": (lambda: bw.train(SMALL, widht=64), "'widht' 'width'"),
-    "sizes": (lambda: bw.train(SMALL, bw.addition(3), executions=bw.executions(SMALL)), "holds executions"),
+    "sizes": (lambda: bw.train([SMALL, bw.addition(3)], executions=bw.executions(SMALL)), "holds executions"),
 }
 
 

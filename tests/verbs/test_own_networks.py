@@ -13,7 +13,7 @@ from own_networks import Layers, as_function, as_module, as_onnx, layers_of
 
 from bitwright import Certificate, InputError, Model, ProofError, addition, certify, parse, run, train
 from bitwright.proofs.exhaustion.task import ProofTask, prove
-from bitwright.verbs.models import fitted
+from bitwright.verbs.models import fit_model
 
 ADDER = replace(addition(2), ensures=())  # what the rules compute is no matter here
 PLAIN = addition(3).program  # its two kinds of cells are those of every size
@@ -33,8 +33,8 @@ def spoilt(layers: Layers, hidden: int = 3) -> Layers:
 
 
 def test_layers_with_exact_sums_are_proved_in_every_form(cells: Layers, tmp_path: Path) -> None:
-    for network in (as_module(cells), as_onnx(cells, tmp_path / "adder.onnx")):
-        found = certify("addition", network)
+    for network in (as_module(cells), Model(as_onnx(cells, tmp_path / "adder.onnx"))):
+        found = certify(addition(4), network)
         assert (found.verdict, found.states, found.sizes) == ("certified", 16, "all")
         assert "exact in every order of summation: all numbers are integers" in found.arithmetic
         assert [claim.verdict for claim in found.claims] == ["proved", "proved", "proved"]
@@ -169,14 +169,14 @@ def test_outputs_within_the_error_of_summation_are_not_decided() -> None:
 def test_certificates_are_checked_from_their_files_and_forged_ones_refused(cells: Layers, tmp_path: Path) -> None:
     network, file = as_onnx(cells, tmp_path / "adder.onnx"), tmp_path / "adder.json"
     certify(PLAIN, Model(network, threshold=0.25)).save(file)
-    assert Certificate.load(network).check(PLAIN, network).holds  # found next to the network, read as it says
+    assert Certificate.load(network).check(PLAIN, Model(network)).holds  # found next to the network, read as it says
     document = json.loads(file.read_text())
     assert document["model"]["threshold"] == 0.25
 
     def refused(why: str, **changed: Any) -> None:
         file.write_text(json.dumps({**document, **changed}))
         with pytest.raises(ProofError, match=why):
-            Certificate.load(file).check(PLAIN, network)
+            Certificate.load(file).check(PLAIN, Model(network))
 
     refused("says distance", distance=0.9)
     refused("says wrong", wrong=1)
@@ -192,9 +192,9 @@ def test_certificates_are_checked_from_their_files_and_forged_ones_refused(cells
 
 def test_a_proof_goes_on_from_its_file_and_in_other_processes(cells: Layers, tmp_path: Path) -> None:
     network, file = as_onnx(cells, tmp_path / "adder.onnx"), tmp_path / "part"
-    whole = certify(PLAIN, network, resume=file)
+    whole = certify(PLAIN, Model(network), resume=file)
     told: list[tuple[int, int]] = []
-    again = certify(PLAIN, network, resume=file, progress=lambda *done: told.append(done))
+    again = certify(PLAIN, Model(network), resume=file, progress=lambda *done: told.append(done))
     assert next(done for done, size in told if size == 16) == 16  # nothing was left to do
     assert again.by_n == whole.by_n
     with pytest.raises(InputError, match=r"threshold|another|other"):
@@ -203,7 +203,7 @@ def test_a_proof_goes_on_from_its_file_and_in_other_processes(cells: Layers, tmp
         certify(PLAIN, as_function(cells), resume=file)
     with pytest.raises(InputError, match=r"workers.*share"):
         certify(PLAIN, as_function(cells), workers=2)
-    task = ProofTask(addition(3), fitted(network, PLAIN)[0], "cells")
+    task = ProofTask(addition(3), fit_model(Model(network), [addition(3)])[0], "cells")
     assert prove(pickle.loads(pickle.dumps(task))) == prove(task)
 
 

@@ -15,6 +15,7 @@ from bitwright import InputError, addition, multiplication, parse, run, train
 from bitwright.cli.main import main
 from bitwright.common.bits import from_bit_rows, to_bit_rows
 from bitwright.machines import interpret, load_sbn, machine_a, machine_b
+from bitwright.machines.programs import open_subleq
 from bitwright.verbs.network import Network
 from bitwright.verbs.trace import trace_text
 
@@ -24,10 +25,10 @@ BFS = EXAMPLES / "graphs" / "bfs.bw"
 HELLO = EXAMPLES / "subleq" / "hello.sq"
 # The same runs in Python and on the command line, and the exit code.
 SAME: dict[str, tuple[Callable[[], Any], list[object], int]] = {
-    "numbers": (lambda: run("addition", p=719, q=483), ["add", 719, 483], 0),
-    "a name": (lambda: run("addition", p=719, q=483), ["run", "addition", "p=719", "q=483"], 0),
+    "numbers": (lambda: run(addition(10), p=719, q=483), ["add", 719, 483], 0),
+    "a name": (lambda: run(addition(10), p=719, q=483), ["run", "addition", "p=719", "q=483"], 0),
     "a file": (
-        lambda: run(EXAMPLES / "subtraction.bw", a=483, b=719, engine="limit"),
+        lambda: run(bitwright.open(EXAMPLES / "subtraction.bw"), a=483, b=719, engine="limit"),
         ["run", EXAMPLES / "subtraction.bw", "a=483", "b=719", "--engine", "limit"],
         0,
     ),
@@ -36,15 +37,19 @@ SAME: dict[str, tuple[Callable[[], Any], list[object], int]] = {
         ["run", EXAMPLES / "gray.bw", "--let", "l=3", "x=5"],
         0,
     ),
-    "a machine": (lambda: run(GCD, a=12, b=18), ["run", GCD, "a=12", "b=18"], 0),
+    "a machine": (lambda: run(bitwright.open(GCD), a=12, b=18), ["run", GCD, "a=12", "b=18"], 0),
     "machine A": (
         lambda: run(bitwright.open(GCD, machine="A"), a=4, b=6),
         ["run", GCD, "a=4", "b=6", "--machine", "A"],
         0,
     ),
-    "a graph": (lambda: run(BFS, graph="grid:2x3", source="0.0"), ["run", BFS, "--graph", "grid:2x3", "source=0.0"], 0),
+    "a graph": (
+        lambda: run(bitwright.open(BFS), graph="grid:2x3", source="0.0"),
+        ["run", BFS, "--graph", "grid:2x3", "source=0.0"],
+        0,
+    ),
     "a network": (
-        lambda: run("multiplication", multiplicand=3, multiplier=5, engine="network", seed=1),
+        lambda: run(multiplication(3), multiplicand=3, multiplier=5, engine="network", seed=1),
         ["multiply", 3, 5, "--engine", "network", "--seed", 1],
         0,
     ),
@@ -53,9 +58,9 @@ SAME: dict[str, tuple[Callable[[], Any], list[object], int]] = {
         ["run", "addition", "p=37", "q=45", "--engine", "sampled", "--rounding", "sign"],
         1,
     ),
-    "an unfinished run": (lambda: run("addition", p=7, q=8, steps=3), ["add", 7, 8, "--max-steps", 3], 1),
+    "an unfinished run": (lambda: run(addition(4), p=7, q=8, steps=3), ["add", 7, 8, "--max-steps", 3], 1),
     "an unfinished machine": (
-        lambda: run(GCD, a=12, b=18, steps=44),
+        lambda: run(bitwright.open(GCD), a=12, b=18, steps=44),
         ["run", GCD, "a=12", "b=18", "--max-steps", 44],
         1,
     ),
@@ -63,12 +68,15 @@ SAME: dict[str, tuple[Callable[[], Any], list[object], int]] = {
 # And the same refusals.
 REFUSED: dict[str, tuple[Callable[[], Any], list[object]]] = {
     "too large": (lambda: run(addition(4), p=300, q=1), ["add", 300, 1, "--bits", 4]),
-    "missing": (lambda: run("addition", p=3), ["run", "addition", "p=3"]),
-    "another": (lambda: run("addition", p=3, q=1, r=2), ["run", "addition", "p=3", "q=1", "r=2"]),
-    "engine": (lambda: run("addition", p=3, q=1, engine="limt"), ["add", 3, 1, "--engine", "limt"]),
-    "steps": (lambda: run("addition", p=3, q=1, steps=-1), ["add", 3, 1, "--max-steps", -1]),
-    "no file": (lambda: run("nowhere.bw", p=3), ["run", "nowhere.bw", "p=3"]),
-    "no node": (lambda: run(BFS, graph="path:3", source="9"), ["run", BFS, "--graph", "path:3", "source=9"]),
+    "missing": (lambda: run(addition(2), p=3), ["run", "addition", "p=3"]),
+    "another": (lambda: run(addition(2), p=3, q=1, r=2), ["run", "addition", "p=3", "q=1", "r=2"]),
+    "engine": (lambda: run(addition(2), p=3, q=1, engine="limt"), ["add", 3, 1, "--engine", "limt"]),
+    "steps": (lambda: run(addition(2), p=3, q=1, steps=-1), ["add", 3, 1, "--max-steps", -1]),
+    "no file": (lambda: bitwright.open("nowhere.bw"), ["run", "nowhere.bw", "p=3"]),
+    "no node": (
+        lambda: run(bitwright.open(BFS), graph="path:3", source="9"),
+        ["run", BFS, "--graph", "path:3", "source=9"],
+    ),
 }
 
 
@@ -85,21 +93,21 @@ def test_images_run_as_on_the_command_line(capsys: Captured, tmp_path: Path) -> 
     command = ["run", str(HELLO), "--memory", "0:3", "--engine", "limit", "--max-steps", "30", "--json"]
     assert main(command) == 1
     printed = json.loads(capsys.readouterr().out)
-    done = run(HELLO, memory=["0:3"], engine="limit", instructions=30)
+    done = run(open_subleq(str(HELLO)), memory=["0:3"], engine="limit", instructions=30)
     assert {**done.to_dict(), "seconds": 0} == {**printed, "seconds": 0}
-    assert run(HELLO).output == b"Hello, world!\n"
-    assert run(EXAMPLES / "subleq" / "echo.sq", b"to and fro").output == b"to and fro"
+    assert run(open_subleq(str(HELLO))).output == b"Hello, world!\n"
+    assert run(open_subleq(str(EXAMPLES / "subleq" / "echo.sq")), b"to and fro").output == b"to and fro"
     (tmp_path / "hi.dec").write_text("6 -1 3 7 7 -1 65")
     with pytest.raises(InputError, match=r"hi\.dec"):
-        run(tmp_path / "hi.dec")
-    assert run(tmp_path / "hi.dec", words=16, word_width=8, dialect="howerj").output == b"A"
+        open_subleq(str(tmp_path / "hi.dec"))
+    assert run(open_subleq(str(tmp_path / "hi.dec"), words=16, word_width=8, dialect="howerj")).output == b"A"
     for given, message in (
         ({"inputs": "text"}, "an image reads bytes: give inputs such as b'text', got a str"),
         ({"steps": 3}, "steps does not go with images"),
         ({"p": 3}, "an engine has no option 'p'"),
     ):
         with pytest.raises(InputError, match=message):
-            run(HELLO, **given)  # type: ignore[arg-type]
+            run(open_subleq(str(HELLO)), **given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -120,7 +128,7 @@ def test_arrays_of_inputs_make_many_runs() -> None:
     assert (done.inputs["q"] == q).all()
     assert run(multiplication(6), {"multiplicand": p.tolist(), "multiplier": 7}).value.tolist() == (7 * p).tolist()
     assert done.sentence == "4,096 runs, all halted, at most 12 steps; 24 templates, engine templates"
-    assert run("addition", p=range(9), q=(1,) * 9).value.tolist() == list(range(1, 10))
+    assert run(addition(4), p=range(9), q=(1,) * 9).value.tolist() == list(range(1, 10))
 
 
 def test_arrays_of_long_and_of_signed_numbers() -> None:
@@ -178,14 +186,13 @@ def test_networks_in_all_their_forms(tmp_path: Path) -> None:
     cells = train(addition(4))
     cells.save(tmp_path / "adder.safetensors")
     held = Network.load(tmp_path / "adder.safetensors")
-    for network in (cells, held, [held], tmp_path / "adder.safetensors", [str(tmp_path / "adder.safetensors")]):
+    for network in (cells, held, [held]):
         done = run(addition(9), p=300, q=11, network=network)
         assert (done.value, done.engine, done.cells["proved"]) == (311, "network", True)
     with pytest.raises(InputError, match=r"settings.*already"):
         run(addition(9), p=300, q=11, network=held, rounding="sign")
     first, second = (train(addition(2), tile="all", integer=False, width=512, seed=seed) for seed in (1, 2))
-    second.save(tmp_path / "second.safetensors")
-    both = run(addition(2), p=3, q=2, network=[first, tmp_path / "second.safetensors"])  # an object and a file
+    both = run(addition(2), p=3, q=2, network=[first, second])
     assert (both.value, both.networks) == (5, 2)
     with pytest.raises(InputError, match=r"cells.*itself"):
         run(addition(2), p=3, q=2, network=[cells, cells])
@@ -210,7 +217,7 @@ def test_the_instructions_of_a_machine(make: Any, steps: int | None) -> None:
 def test_a_trace_is_written_as_the_command_line_writes_it(target: Path, kind: str, tmp_path: Path) -> None:
     inputs = {"a": 2, "b": 3} if target == GCD else {"x": 5}
     mine, theirs = tmp_path / f"mine{kind}", tmp_path / f"theirs{kind}"
-    done = run(target, inputs, record=True)
+    done = run(bitwright.open(target), inputs, record=True)
     done.save_trace(mine)
     assert main(["trace", str(target), *(f"{name}={value}" for name, value in inputs.items()), "-o", str(theirs)]) == 0
     assert mine.read_bytes() == theirs.read_bytes()

@@ -9,7 +9,6 @@ from calling import document as typed
 
 import bitwright as bw
 from bitwright.verbs.executions import Sample
-from bitwright.verbs.train import train_members
 
 GRAY = str(Path(__file__).parents[2] / "examples" / "gray.bw")
 FLOOD = str(Path(__file__).parents[2] / "examples" / "graphs" / "bfs.bw")
@@ -20,10 +19,10 @@ EVERY = "--width 256 --seed 3 --padding 5 --tolerance 0.01"
 SAME: dict[str, tuple[list[str], list[Any], dict[str, Any]]] = {
     "cells": (ADDER, [bw.addition(3)], {}),
     "sizes": ([*ADDER, "--sizes", "1..5"], [bw.addition(3)], {"sizes": range(1, 6)}),
-    "a file": ([GRAY, "--sizes", "l=1..5"], [GRAY], {"sizes": "l=1..5"}),
-    "several": (["addition", GRAY], ["addition", GRAY], {}),
+    "a file": ([GRAY, "--sizes", "l=1..5"], [bw.open(GRAY)], {"sizes": "l=1..5"}),
+    "several": (["addition", GRAY], [bw.addition(4), bw.open(GRAY)], {}),
     "nodes": ([FLOOD, "--let", "l=2"], [bw.open(FLOOD, l=2)], {}),
-    "tile": (["addition", "--tile", "2"], ["addition"], {"tile": 2}),
+    "tile": (["addition", "--tile", "2"], [bw.addition(4)], {"tile": 2}),
     "bits of a weight": ([*ADDER, "--weight-bits", "6"], [bw.addition(3)], {"weight_bits": 6}),
     "all settings": (
         [*ADDER, *EVERY.split()],
@@ -64,7 +63,7 @@ def lasting(facts: dict[str, Any]) -> dict[str, Any]:
 def test_the_same_network_either_way(name: str, capsys: Captured, tmp_path: Path) -> None:
     words, what, settings = SAME[name]
     file = tmp_path / "n.safetensors"
-    said, own = typed(capsys, "train", *words, "-o", file), bw.train(*what, **settings)
+    said, own = typed(capsys, "train", *words, "-o", file), bw.train(what, **settings)
     assert lasting(own.to_dict()) == lasting(said)
     held = bw.Network.load(file)
     assert held.digest == own.digest == said["digest"]
@@ -88,14 +87,13 @@ def test_members_in_a_folder(capsys: Captured, tmp_path: Path) -> None:
         typed_in, own_in = tmp_path / f"{name}-typed", tmp_path / f"{name}-own"
         common = ["train", *ADDER, *words, "--width", "128", "--networks"]
         said = typed(capsys, *common, "2", "-o", typed_in)
-        own = train_members(bw.addition(3), folder=own_in, networks=2, width=128, **settings)
+        own: Any = bw.train(bw.addition(3), folder=own_in, networks=2, width=128, **settings)
         assert lasting(own.to_dict()) == lasting(said)
         again = typed(capsys, *common, "3", "-o", typed_in)  # goes on
         assert again["digests"][:2] == said["digests"]
-        one = bw.Network.combine(own_in)
-        assert one.digest == bw.Network.combine([bw.Network.load(file) for file in own.files]).digest
+        one = bw.Network.combine(own.load())
         assert (one.width, one.proved) == (256, True)
-        assert bw.run(bw.addition(3), p=5, q=6, network=own_in).value == 11
+        assert bw.run(bw.addition(3), p=5, q=6, network=own.load()).value == 11
 
 
 def test_floats_of_cells_are_averaged() -> None:
@@ -104,5 +102,5 @@ def test_floats_of_cells_are_averaged() -> None:
         done = bw.run(bw.addition(20), p=2**19 + 5, q=2**19 + 6, network=network)
         assert (done.value, done.networks) == (2**20 + 11, len(three) if isinstance(network, list) else 1)
     with pytest.raises(bw.InputError, match=r"kinds.*cells"):
-        bw.run(bw.addition(3), p=1, q=1, network=[three[0], bw.train("permutation", integer=False)])
+        bw.run(bw.addition(3), p=1, q=1, network=[three[0], bw.train(bw.permutation([2, 1]), integer=False)])
     assert bw.certify(bw.addition(9), three[0]).verdict in ("certified", "not proved")

@@ -34,7 +34,7 @@ def visit(browser: Any, server: Any) -> Iterator[Visit]:  # noqa: F811
     contexts, troubles = [], []
     base = str(server.http.base_url).rstrip("/")
 
-    def open_page(*, link: str = "", **options: Any) -> Any:
+    def open_page(**options: Any) -> Any:
         context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
         contexts.append(context)
         page = context.new_page()
@@ -42,7 +42,7 @@ def visit(browser: Any, server: Any) -> Iterator[Visit]:  # noqa: F811
         page.on("console", lambda message: troubles.append(f"console {message.type}: {message.text}"))
         page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
         page.on("request", lambda asked: asked.url.startswith((base, "data:")) or troubles.append(f"asked {asked.url}"))
-        page.goto(link if link.startswith("http") else base + (link or "/"))
+        page.goto(base + "/")
         page.wait_for_selector("html[data-ready][data-checked=right]")
         return page
 

@@ -48,7 +48,7 @@ def test_a_network_of_cells_is_the_library_s_and_its_proof_holds(server: Any, tm
     pattern, network = loaded.pattern, loaded.weights
     certificate = Certificate.load(folder / "network-certificate.json")
     certificate.check(as_algorithm(pattern), network)  # every state again
-    done = run(addition(30), p=2**29, q=2**29 - 1, network=str(folder / "network.safetensors"))
+    done = run(addition(30), p=2**29, q=2**29 - 1, network=Network.load(folder / "network.safetensors"))
     assert done.value == 2**30 - 1
     assert [point[0] for point in result["curve"]] == list(range(len(result["curve"])))
     assert result["curve"][-1][1] <= result["tolerance"]

@@ -62,7 +62,7 @@ def command(
 
 
 def _check_options(network: Path | None, output: Path | None, state: str | None) -> None:
-    from bitwright.transformers.files import is_decoder_file
+    from bitwright.verbs.network import is_decoder_file
 
     if network is not None and is_decoder_file(network):
         raise InputError(
@@ -79,21 +79,23 @@ def _check_options(network: Path | None, output: Path | None, state: str | None)
 def _open(target: Target, network: Path | None, how: dict[str, Any], claimed: Certificate | None = None) -> Any:
     """The program and the network, and settings as verbs take them."""
     from bitwright import Model
-    from bitwright.verbs.network import open_networks
+    from bitwright.verbs.network import load_networks
 
     threshold, tiled = how.pop("threshold"), how["tile"] not in (None, "all")
     for name in _TASKS:
         del how[name]
-    model: Any = network
+    held: list[Any] = [] if network is None else load_networks(network)
     if network is not None and network.suffix.lower() == ".onnx":
-        model = Model(network, threshold=0.5 if threshold is None else threshold)
-    held = open_networks(network) if model is network is not None else []
-    by_cells = tiled or how["sizes"] is not None if network is None else not held or held[0].cells
+        held = [Model(network, threshold=0.5 if threshold is None else threshold)]
+    if len(held) > 1:
+        raise InputError(f"{network} holds several networks; quantize them into one, which can be proved")
+    how["oracle"] = None if how["oracle"] is None else Model(how["oracle"])
+    by_cells = tiled or how["sizes"] is not None if network is None else getattr(held[0], "cells", True)
     algorithm = target.algorithm(networks=held, cells=by_cells)
     if claimed is not None and tiled and not claimed.cells:
         raise InputError(f"the certificate is about whole states; leave out --tile {how['tile']}")
     how["sizes"] = keep_sizes(how["sizes"], target.lets)
-    return algorithm, held[0] if len(held) == 1 else model
+    return algorithm, held[0] if held else None
 
 
 def _check(target: Target, check: Path, network: Path | None, how: dict[str, Any]) -> Certificate | ProofError:

@@ -88,13 +88,13 @@ def _dataset(program: Target, output: Path, form: str | None, given: dict[str, A
 def _integer(
     network: Path, output: Path, program: Target | None, given: dict[str, Any], tell: TerminalTeller
 ) -> Written:
-    from bitwright.verbs.network import Network, open_networks
+    from bitwright.verbs.network import Network, load_networks
     from bitwright.verbs.train import check_outputs
 
     check_outputs(output, kept=network)
-    own = None if program is None else program.algorithm(networks=open_networks(network))
+    own = None if program is None else program.algorithm(networks=load_networks(network))
     with tell.working("quantizing"):
-        found = Network.combine(network, given.get("weight_bits", 8), own)
+        found = Network.combine(load_networks(network, what=own), given.get("weight_bits", 8))
     found.save(output)
     return {"file": str(output), **found.to_dict()}, "\n".join(filter(None, (found.sentence, found.rounding)))
 
@@ -102,11 +102,11 @@ def _integer(
 def _opened(target: Target, network: Path, page: bool) -> Any:
     """The program to run; a name in the size that the network was trained for, or in a small one."""
     from bitwright.verbs.exports import default_bits
-    from bitwright.verbs.network import open_networks
+    from bitwright.verbs.network import load_networks
 
     if is_image(target.name):
         if target.bits is not None or target.order is not None:
             raise InputError("--bits and --order do not go with machine V; leave them out")
         return open_subleq(target.name, target.machine or MachineChoice())
-    networks = [] if network.is_dir() or not network.exists() else open_networks(network)
+    networks = [] if network.is_dir() or not network.exists() else load_networks(network)
     return target.program(default_bits=default_bits("page" if page else None), networks=networks, nodes=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,13 +13,10 @@ from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
 from bitwright.cli.targets import Target, lets_for
-from bitwright.common.errors import problems_of
 from bitwright.verbs.open import SIZED
 
 if TYPE_CHECKING:
-    from bitwright.common.files.executions import Executions
-    from bitwright.rules import Algorithm
-    from bitwright.rules.text import RuleText
+    from bitwright import Executions
 
 
 @opt.verb("infer")
@@ -31,7 +27,6 @@ def command(
     bits: int | None,
     let: tuple[str, ...],
     output: Path | None,
-    against: str | None,
     as_json: bool,
     **how: Any,
 ) -> int:
@@ -44,8 +39,7 @@ def command(
     bitwright infer a.npz b.npz c.npz --line "output sum = c[l] p" -o found.bw
     bitwright infer l=5:a.npz l=6:b.npz l=7:c.npz -o found.bw
     """
-    from bitwright.common.files.storage import check_output
-    from bitwright.verbs.infer import infer
+    from bitwright.verbs.infer import check_output, infer, open_blocks
 
     lets = lets_for(target, let)
     if output is not None:
@@ -55,8 +49,7 @@ def command(
         executions = [_executions(str(path)) for path in traces]
     found: Any = infer(
         executions,
-        _blocks(target, bits, lets),
-        against=None if against is None else Target(against, bits if against in SIZED else None, lets=lets).algorithm(),
+        Target(target, bits).algorithm() if target in SIZED else open_blocks(target, lets),
         progress=tell,
         **how,
     )
@@ -74,23 +67,9 @@ def command(
 
 def _executions(path: str) -> Executions:
     """The executions in a file, of the size that `l=5:FILE` says."""
-    from bitwright.common.files.executions import Executions
+    from bitwright import Executions
 
     sized = re.fullmatch(r"([A-Za-z_][A-Za-z0-9_]*)=([0-9]{1,9}):(.+)", path)
     if sized is None:
         return Executions.load(path)
     return replace(Executions.load(sized[3]), lets={sized[1]: int(sized[2])})
-
-
-def _blocks(target: str | None, bits: int | None, lets: Mapping[str, int]) -> Algorithm | RuleText | str:
-    """The program whose blocks are meant, the text of a rule file, or blocks as text."""
-    from bitwright.rules.text import RuleText
-    from bitwright.rules.text.files import read_text
-
-    if target in SIZED:
-        return Target(target, bits).algorithm()
-    if target is None or not target.lower().endswith(".bw"):
-        return target or "find"
-    rules = RuleText.of(read_text(Path(target)))
-    with problems_of(target):
-        return rules.at(lets, Path(target).stem, needs_rules=False) if lets else rules

@@ -65,9 +65,9 @@ def open_network(options: dict[str, Any]) -> list[Any]:
         return []
     if options["engine"] != "network":
         raise InputError(f"--network goes with --engine network, not {options['engine']}; leave out one of them")
-    from bitwright.verbs.network import open_networks
+    from bitwright.verbs.network import load_networks
 
-    return open_networks(files)
+    return load_networks(*files)
 
 
 def option_words(given: Mapping[str, object]) -> list[str]:

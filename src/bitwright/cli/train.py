@@ -35,7 +35,7 @@ def command(target: Target, others: tuple[str, ...], output: Path | None, as_jso
     bitwright train addition --bits 4 --tile all -o whole.safetensors
     bitwright train examples/transformers/adder.task --seed 0..3 -o adder.safetensors
     """
-    from bitwright.verbs.train import check_outputs, train, train_members
+    from bitwright.verbs.train import check_outputs, train
 
     if output is None:
         raise InputError("Missing option '--output' / '-o': the .safetensors file to write")
@@ -64,11 +64,11 @@ def command(target: Target, others: tuple[str, ...], output: Path | None, as_jso
     if given.get("networks", 1) > 1 and not integer:
         opt.refuse("does not go with several networks in a folder", "source")
         given.pop("seeds", None)
-        members = train_members(*programs, folder=output, workers=workers, progress=tell, **given)
+        members: Any = train(programs, folder=output, workers=workers, progress=tell, **given)
         return _wrote(output, members.to_dict(), [str(members)], as_json)
     check_outputs(output, workers=workers)
     with catch_warnings(action="ignore", category=BitwrightWarning):  # it is said below
-        network = train(*programs, executions=executions, integer=integer, progress=tell, **given)
+        network: Any = train(programs, executions=executions, integer=integer, progress=tell, **given)
     network.save(output)
     _wrote(output, {"file": str(output), **network.to_dict()}, _lines(network, output), as_json)
     if network.training is not None and network.training.problem is not None:

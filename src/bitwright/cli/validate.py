@@ -12,6 +12,7 @@ from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller, is_quiet, note
 from bitwright.cli.reporting import print_json
 from bitwright.cli.targets import Target, open_network, option_words
+from bitwright.common.errors import InputError
 from bitwright.verbs.open import NAMES, is_image
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ def command(target: Target, oracle: str | None, max_steps: int | None, as_json: 
 
     given = {name: value for name, value in asked.items() if value is not None}
     network = open_network(given)
-    what = target.name if is_image(target.name) else target.algorithm(networks=network)
+    if is_image(target.name):
+        raise InputError("an image has no inputs to go through; run it, and compare what it prints")
+    what = target.algorithm(networks=network)
     arrays = oracle is not None and oracle.startswith(_ARRAYS) and oracle.count(":") > 1
     function = oracle.removeprefix(_ARRAYS) if oracle is not None and arrays else oracle
     done = validate(

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from itertools import islice
 from math import log10
 from os import PathLike
+from typing import TypeVar
 
 
 class BitwrightError(Exception):
@@ -216,6 +217,22 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     candidates = [name for name in islice(known, _MOST_COMPARED) if len(name) <= _LONGEST_COMPARED]
     close = get_close_matches(word, candidates, n=1, cutoff=0.6)
     return f"; did you mean '{close[0]}'?" if close else ""
+
+
+Choice = TypeVar("Choice", bound=str)
+
+
+def check_choice(what: str, word: object, known: Sequence[Choice]) -> Choice:
+    """The known word that `word` is; raises InputError for any other.
+
+    >>> check_choice("colour", "red", ["red", "green"])
+    'red'
+    """
+    for one in known:
+        if word == one:
+            return one
+    choices = " or ".join([", ".join(known[:-1]), *known[-1:]] if len(known) > 1 else known)
+    raise InputError(f"there is no {what} '{shorten(str(word))}'; choose {choices}{suggestion(str(word), known)}")
 
 
 def thousandths(number: float) -> str:

@@ -53,6 +53,11 @@ class DeviceMatching:
             self._writes = torch_module().tensor(writes, dtype=self.dtype, device=self.device)
         return matched.to(self.dtype) @ self._writes > 0
 
+    def step(self, states: Any) -> tuple[Any, Any, Any]:
+        """(batch, columns) bool -> matched (batch, rows) uint8, n (batch,) int64, what comes next (batch, columns)."""
+        matched = self.matched(states)
+        return matched.view(torch_module().uint8), matched.sum(dim=1), self.written(matched)
+
 
 class TensorBatch(Batch):
     """States on a device, with those before the last step and its margin; subclasses step."""

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bitwright.common.bits import shorten, whole_number
-from bitwright.common.errors import InputError, option, suggestion
+from bitwright.common.errors import InputError, check_choice, option
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import LimitEngine, RuleEngine
 from bitwright.rules import Program
 from bitwright.rules.pattern import Pattern
+from bitwright.theory.decisions import check_examples
 from bitwright.theory.rounding import Rounding, check_rounding
 
 if TYPE_CHECKING:
     from bitwright.networks import AnyNetwork
 
 ENGINES = ("templates", "limit", "kernel", "sampled", "network")
-MAX_EXAMPLES = 10**10
 
 
 def make_engine(
@@ -43,7 +42,7 @@ def make_engine(
     >>> run(addition(10), p=719, q=483, engine=engine).value
     1202
     """
-    check_engine(name)
+    check_choice("engine", name, ENGINES)
     chosen = check_rounding(rounding)
     K = check_examples(program, examples)
     if name != "network" and device != "cpu":
@@ -65,13 +64,6 @@ def make_engine(
     return network_engine(program, trained, chosen, device)
 
 
-def check_engine(name: str) -> None:
-    """Raises InputError for the name of an unknown engine."""
-    if name not in ENGINES:
-        known = ", ".join(ENGINES)
-        raise InputError(f"there is no engine '{shorten(name)}'; choose {known}{suggestion(name, ENGINES)}")
-
-
 def network_engine(
     program: Program, trained: Sequence[AnyNetwork], rounding: Rounding = "calibrated", device: str = "cpu"
 ) -> Engine:
@@ -89,15 +81,3 @@ def network_engine(
     from bitwright.engines.integer import IntegerDeviceEngine
 
     return IntegerDeviceEngine(program, trained[0], rounding, device)
-
-
-def check_examples(program: Program, examples: int | None) -> int:
-    """K, after checking that the program can have that many examples."""
-    K = program.templates if examples is None else whole_number(examples, "the number of examples")
-    if program.templates > K:
-        raise InputError(
-            f"the training set has at least the program's {program.templates:,} templates, got {K:,} examples"
-        )
-    if K > MAX_EXAMPLES:
-        raise InputError(f"a training set has at most 10^10 examples, got {shorten(K)}")
-    return K

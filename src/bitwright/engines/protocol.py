@@ -28,7 +28,7 @@ class Batch(ABC):
     """The states of runs in progress.
 
     >>> from bitwright import addition
-    >>> from bitwright.engines import make_engine
+    >>> from bitwright.engines.make import make_engine
     >>> algorithm = addition(2)
     >>> batch = make_engine("templates", algorithm.program).begin(algorithm.state({"p": 3, "q": 1})[np.newaxis])
     >>> for _ in range(4):
@@ -132,7 +132,7 @@ class Engine(ABC):
     the sha256 of trained ones.
 
     >>> from bitwright import addition
-    >>> from bitwright.engines import make_engine
+    >>> from bitwright.engines.make import make_engine
     >>> engine = make_engine("limit", addition(10).program)
     >>> engine.name, engine.rounding, engine.examples, engine.fallible
     ('limit', 'calibrated', 40, False)

@@ -1,12 +1,14 @@
-"""The `sampled` engine: an ensemble of N infinitely wide networks, drawn from the limiting Gaussian along each run.
+"""The `sampled` engine: an ensemble of N infinitely wide networks, drawn from the limiting Gaussian.
 
-A trained ensemble is one fixed function, so its errors at the states of a run are correlated. They are drawn with their
-joint law (Eq. 4 between states), one state after the other, each given all before it; a state met again gives the same
-outputs. The draw depends on the seed and on the start state alone, not on batches or workers.
+A trained ensemble is one fixed function, so its errors at different states are correlated. They are drawn with their
+joint law (Eq. 4 between states). For whole states this happens along each run, one state after the other, each given
+all before it: the draw depends on the seed and on the start state alone, not on batches or workers. For cells all local
+states of a kind are drawn at once, for all cells, steps and runs.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from hashlib import sha256
 
 import numpy as np
@@ -15,14 +17,64 @@ from scipy.linalg import solve_triangular
 from bitwright.common.bits import BoolArray, whole_number
 from bitwright.common.errors import InputError
 from bitwright.common.workers.linear_algebra import NUMPY, one_thread
+from bitwright.engines.cells import Decider
 from bitwright.engines.protocol import ArrayBatch, Engine
 from bitwright.rules import Program
 from bitwright.rules.layout import IntArray
+from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray, covariance, variance, weights
+from bitwright.theory.encoding import PackedRules
 from bitwright.theory.rounding import Rounding, round_outputs
 
-MAX_STATES = 3_000  # distinct states of one run; the joint law of more would take minutes and gigabytes
+MAX_STATES = 3_000  # states that are drawn together; the joint law of more would take minutes and gigabytes
 MAX_NETWORKS = 10**9
+
+
+class Deviations:
+    """How far the average of N networks is from its mean, drawn state by state; independent for different outputs."""
+
+    def __init__(self, rng: np.random.Generator, examples: int, networks: int, outputs: int) -> None:
+        self._rng, self._examples, self._networks, self._outputs = rng, examples, networks, outputs
+        self._known: dict[bytes, FloatArray] = {}
+        self._matched: BoolArray | None = None  # (states, K) those that a later one is drawn after
+        self._factor = np.zeros((0, 0))  # Cholesky factor of their covariance
+        self._noise = np.zeros((0, outputs))  # independent standard normals behind them
+
+    def __call__(self, matched: BoolArray) -> FloatArray:  # (K,) -> (outputs,)
+        """The deviation of one state, given those asked for before; it is remembered."""
+        if np.count_nonzero(matched) <= 1:  # nothing, or a training example: no randomness is left
+            return np.zeros(self._outputs)
+        key = matched.tobytes()
+        if key not in self._known:
+            if len(self._noise) >= MAX_STATES:
+                raise InputError(f"the sampled engine follows at most {MAX_STATES:,} different states of a run")
+            self._known[key] = self.draw(matched[np.newaxis])[0]
+        return self._known[key]
+
+    @one_thread()
+    def draw(self, matched: BoolArray) -> FloatArray:  # (states, K) -> (states, outputs)
+        """The deviations of states together, given those before; a single one is kept for later ones."""
+        n, past = np.count_nonzero(matched, axis=1), matched[:0] if self._matched is None else self._matched
+        one, two = matched.astype(np.float64), past.astype(np.float64)
+        cross = covariance(n[:, None], two.sum(axis=1), one @ two.T, self._examples)
+        lower = solve_triangular(self._factor, cross.T, lower=True).T if len(past) else cross
+        left = covariance(n[:, None], n, one @ one.T, self._examples)
+        np.fill_diagonal(left, variance(n, self._examples))
+        root, noise = _root(left - lower @ lower.T), self._rng.standard_normal((len(matched), self._outputs))
+        size, spread = len(past), float(np.sqrt(left[0, 0]))
+        found = np.asarray((lower @ self._noise + root @ noise) / np.sqrt(self._networks))
+        if len(matched) == 1 and root[0, 0] > 1e-9 * spread:  # otherwise it follows from the others already
+            factor = np.zeros((size + 1, size + 1))
+            factor[:size, :size], factor[size, :size], factor[size, size] = self._factor, lower[0], root[0, 0]
+            self._factor, self._noise = factor, np.vstack((self._noise, noise))
+            self._matched = np.vstack((past, matched))
+        return found
+
+
+def _root(matrix: FloatArray) -> FloatArray:
+    """The symmetric square root of a covariance, which may be singular: the same on every machine."""
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T)
 
 
 class SampledEngine(Engine):
@@ -32,18 +84,27 @@ class SampledEngine(Engine):
     library = NUMPY
     examples: int
     rounding: Rounding
-    most_states = MAX_STATES
 
     def __init__(self, program: Program, examples: int, rounding: Rounding, networks: int = 1, seed: int = 0) -> None:
         self.program, self.examples, self.rounding = program, examples, rounding
         self.networks: int = whole_number(networks, "networks", 1, MAX_NETWORKS)
         self.seed: int = whole_number(seed, "the seed", 0, 2**63)
 
+    @cached_property
+    def rules(self) -> PackedRules:
+        return PackedRules(self.program)
+
     def describe(self) -> dict[str, object]:
         return {**super().describe(), "networks": self.networks, "seed": self.seed}
 
     def begin(self, states: BoolArray, long: bool = False) -> SampledBatch:  # noqa: ARG002
         return SampledBatch(self, states)
+
+    def deviations(self, start: BoolArray) -> Deviations:  # (k,)
+        """Those of the run from a state."""
+        digest = sha256(self.seed.to_bytes(16, "little", signed=True) + np.packbits(start).tobytes()).digest()
+        rng = np.random.default_rng(int.from_bytes(digest, "little"))
+        return Deviations(rng, self.examples, self.networks, self.program.bits)
 
 
 class SampledBatch(ArrayBatch):
@@ -53,15 +114,15 @@ class SampledBatch(ArrayBatch):
 
     def __init__(self, engine: SampledEngine, states: BoolArray) -> None:
         super().__init__(engine, states)
-        self._functions = [RandomFunction(engine, state) for state in states]
+        self._functions = [engine.deviations(state) for state in states]
 
     def step(self) -> None:
-        engine, found = self._engine, [f(state) for f, state in zip(self._functions, self._now, strict=True)]
-        self._outputs, n = np.array([outputs for outputs, _ in found]), np.array([n for _, n in found], dtype=np.int64)
-        self._before = self._now
-        self._now, self._margin = round_outputs(
-            self._outputs, n, engine.program.writers, engine.examples, engine.rounding
-        )
+        engine, program = self._engine, self._engine.program
+        matched = engine.rules.matched(self._now)
+        n, away = np.count_nonzero(matched, axis=1), [f(row) for f, row in zip(self._functions, matched, strict=True)]
+        means = weights(n, engine.examples).mean(program.writers, matched @ program.write_matrix)
+        self._outputs, self._before = means + np.array(away).reshape(means.shape), self._now
+        self._now, self._margin = round_outputs(self._outputs, n, program.writers, engine.examples, engine.rounding)
 
     def keep(self, rows: BoolArray) -> None:
         super().keep(rows)
@@ -72,51 +133,36 @@ class SampledBatch(ArrayBatch):
         return self._outputs
 
 
-class RandomFunction:
-    """The average of N networks as a Gaussian process, drawn at the states that a run meets."""
+class SampledDecider(Decider):
+    """An ensemble drawn once for cells, by the seed alone: ports of different kinds are different outputs."""
 
-    def __init__(self, engine: SampledEngine, start: BoolArray) -> None:
-        self._engine = engine
-        digest = sha256(engine.seed.to_bytes(16, "little", signed=True) + np.packbits(start).tobytes()).digest()
-        self._rng = np.random.default_rng(int.from_bytes(digest, "little"))
-        self._known: dict[bytes, tuple[FloatArray, int]] = {}
-        self._matched = np.zeros((0, engine.program.templates), dtype=bool)
-        self._factor = np.zeros((0, 0))  # Cholesky factor of the covariance of the states so far
-        self._noise = np.zeros((0, engine.program.bits))  # independent standard normals behind them
+    engine = "sampled"
 
-    def __call__(self, state: BoolArray) -> tuple[FloatArray, int]:  # (k,)
-        templates = self._engine.program.match(state)  # all that the networks see of a state
-        key = templates.tobytes()
-        if key not in self._known:
-            self._known[key] = self._draw(templates)
-        return self._known[key]
+    def __init__(self, pattern: Pattern, examples: int, rounding: Rounding, networks: int = 1, seed: int = 0) -> None:
+        super().__init__(pattern, examples, rounding)
+        self.networks, self.seed = networks, seed
+        most = max((local.count for local in pattern.local), default=0)
+        if most > MAX_STATES:
+            raise InputError(
+                f"an ensemble is drawn for at most {MAX_STATES:,} local states of a kind, one here has {most:,}; "
+                "choose a smaller tile, or the engine limit"
+            )
+        rng, tables = np.random.default_rng(seed), []
+        for kind, local in enumerate(pattern.local):
+            draw = Deviations(rng, examples, networks, len(local.kind.ports)).draw
+            tables.append(np.zeros((local.count, pattern.program.bits)))
+            tables[-1][:, pattern.port_bits(kind)] = draw(local.matched(np.arange(local.count)))
+        self._table = np.concatenate(tables)  # (local states of all kinds, k)
+        first = np.cumsum([0, *map(len, tables[:-1])])
+        self._first = np.repeat(first, np.diff(pattern.first_template))  # by template: where those of its kind begin
+        self._place = np.concatenate([local.digit * local.value[local.block_of] for local in pattern.local])
 
-    @one_thread()
-    def _draw(self, templates: IntArray) -> tuple[FloatArray, int]:
-        program, examples = self._engine.program, self._engine.examples
-        n = len(templates)
-        written = np.concatenate([np.zeros(0, dtype=np.int64), *(program.writes(t) for t in templates)])
-        w = weights(n, examples)
-        mean = w.mean(program.writers, np.bincount(written, minlength=program.bits))
-        if n <= 1:  # nothing, or a training example: no randomness is left
-            return mean, n
-        most = self._engine.most_states
-        if len(self._noise) >= most:
-            raise InputError(f"the sampled engine follows at most {most:,} different states of a run")
-        indicator = np.zeros(program.templates, dtype=bool)
-        indicator[templates] = True
-        past = self._matched
-        shared = (past & indicator).sum(axis=1)
-        cross = covariance(n, past.sum(axis=1), shared, examples)
-        row = solve_triangular(self._factor, cross, lower=True) if len(cross) else cross
-        own = float(np.sqrt(max(float(variance(n, examples)) - float(row @ row), 0.0)))
-        noise = self._rng.standard_normal(program.bits)
-        outputs = mean + (row @ self._noise + own * noise) / np.sqrt(self._engine.networks)
-        if own > 1e-9 * float(np.sqrt(variance(n, examples))):  # else it follows from the others already
-            size = len(cross)
-            factor = np.zeros((size + 1, size + 1))
-            factor[:size, :size], factor[size, :size], factor[size, size] = self._factor, row, own
-            self._factor = factor
-            self._noise = np.vstack((self._noise, noise))
-            self._matched = np.vstack((past, indicator))
-        return outputs, n
+    def deviations(self, matched: BoolArray, n: IntArray) -> FloatArray:  # (states, K), (states,) -> (states, k)
+        """How far outputs are from the mean; 0 for n <= 1, where nothing is random."""
+        found = self._table[self._first[matched.argmax(axis=1)] + matched @ self._place]
+        return np.where((n > 1)[:, None], found, 0.0)
+
+    def outputs(self, matched: BoolArray, n: IntArray) -> FloatArray:
+        program = self.pattern.program
+        means = weights(n, self.examples).mean(program.writers, matched @ program.write_matrix)
+        return np.asarray(means + self.deviations(matched, n))

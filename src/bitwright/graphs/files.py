@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from os import PathLike, fspath
 from os.path import exists  # unlike Path.exists it takes names of any length
 from pathlib import Path
@@ -13,10 +15,9 @@ from xml.etree import ElementTree
 import numpy as np
 
 from bitwright.common.bits import shorten
-from bitwright.common.errors import InputError
+from bitwright.common.errors import InputError, listing
 from bitwright.common.files import documents
 from bitwright.common.files.storage import as_path
-from bitwright.graphs.lines import rows, separator_of
 from bitwright.graphs.named import NamedGraph, from_matrix, from_networkx, is_matrix, is_shape, shaped_graph
 from bitwright.rules.graph.topology import Topology
 from bitwright.rules.text.files import read_text
@@ -24,6 +25,7 @@ from bitwright.rules.text.files import read_text
 __all__ = ["SUFFIXES", "NamedGraph", "from_networkx", "open_graph", "read_graph"]
 
 _HEADERS = (["source", "target"], ["from", "to"], ["node1", "node2"], ["src", "dst"], ["start", "end"])
+_COMMENT = re.compile(r"(?:^|\s)#.*")
 _NODE_LINK = "node-link data of a graph"
 
 
@@ -71,6 +73,88 @@ def read_graph(path: str | Path, directed: bool = False) -> NamedGraph:
     return read(read_text(path, path.suffix.lower(), "a graph"), path, directed)
 
 
+def read_table(path: str | Path, graph: NamedGraph) -> dict[str, dict[int, str]]:
+    """Columns of a table by name, as {node: text}; its first line names the columns, its first column the nodes."""
+    path = Path(path)
+    suffix = path.suffix.lower()
+    text = read_text(path, suffix or ".csv", "a table")
+    lines = _rows(text, _separator_of(text, suffix), path)
+    top, header = next(lines, (1, []))
+    if len(header) < 2 or len(set(header)) < len(header) or not all(header[1:]):
+        raise InputError(
+            f"{path}:{top}: the first line of a table names its columns, such as node,id; "
+            f"got {shorten(','.join(header))!r}"
+        )
+    found: dict[str, dict[int, str]] = {name: {} for name in header[1:]}
+    at: dict[int, int] = {}  # line of each node
+    for line, columns in lines:
+        place = f"{path}:{line}"
+        if len(columns) != len(header):
+            shown = f"{shorten(','.join(columns))!r}"
+            raise InputError(
+                f"{place}: the first line names {len(header)} columns, this line has {len(columns)}: {shown}"
+            )
+        try:
+            node = graph.number(columns[0])
+        except InputError as error:
+            raise InputError(f"{place}: {error}") from None
+        if at.setdefault(node, line) != line:
+            raise InputError(f"{place}: {graph.node_label(node)} has a line already, line {at[node]}")
+        for name, value in zip(header[1:], columns[1:], strict=True):
+            if value:
+                found[name][node] = value
+    if len(at) < graph.topology.nodes:
+        missing = [f"'{shorten(name)}'" for number, name in enumerate(graph.names) if number not in at]
+        raise InputError(f"{path} has no line for node {listing(missing)}")
+    return found
+
+
+def _separator_of(text: str, suffix: str) -> str | None:
+    """The separator of columns; None for white space. Files other than .csv and .tsv show it in their first line."""
+    if suffix in (".csv", ".tsv"):
+        return "," if suffix == ".csv" else "\t"
+    first = next((content for line in text.split("\n") if (content := _content(line, None).strip())), "")
+    return "," if "," in first.partition("{")[0] else None  # behind the brace may be a dictionary of networkx
+
+
+def _rows(text: str, separator: str | None, path: object) -> Iterator[tuple[int, list[str]]]:
+    """The number and the columns of every line that is not blank and no comment.
+
+    Between commas or tabs a column may stand in double quotes.
+
+    >>> list(_rows("a b  # an edge\\n\\nc", None, "graph.txt"))
+    [(1, ['a', 'b']), (3, ['c'])]
+    """
+    for number, line in enumerate(text.split("\n"), 1):
+        content = _content(line, separator) if "#" in line else line
+        if separator is None:
+            if columns := content.split():
+                yield number, columns
+        elif content.strip():
+            if '"' in content:
+                yield number, _quoted(content, separator, f"{path}:{number}")
+            else:
+                yield number, [column.strip() for column in content.split(separator)]
+
+
+def _content(line: str, separator: str | None) -> str:
+    """The line without its comment, which is a # and what follows at the beginning or behind white space.
+
+    Where columns may be quoted, a # in quotes does not begin one.
+    """
+    if separator is None or line.lstrip().startswith("#"):
+        return _COMMENT.sub("", line)
+    quoted, quote, rest = line.rpartition('"')
+    return quoted + quote + _COMMENT.sub("", rest)
+
+
+def _quoted(line: str, separator: str, place: str) -> list[str]:
+    try:
+        return [column.strip() for column in next(csv.reader([line], delimiter=separator, strict=True))]
+    except csv.Error as error:
+        raise InputError(f"{place}: a quote is not closed or a name is too long ({error}): {shorten(line)!r}") from None
+
+
 def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
     """Lines `u v`, `u v 3` or `u,v,3`; a name alone is a node; `source,target,...` names the columns."""
     numbers: dict[str, int] = {}  # names are numbered in the order of their first use
@@ -78,9 +162,9 @@ def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
     lines: list[int] = []  # of each edge
     names: list[str] | None = None  # of the columns behind the nodes, where a header gives them
     values: dict[str, dict[int, str]] = {}
-    separator = separator_of(text, path.suffix.lower())
+    separator = _separator_of(text, path.suffix.lower())
     first = True
-    for line, columns in rows(text, separator, path):
+    for line, columns in _rows(text, separator, path):
         place, shown = f"{path}:{line}", f"'{shorten(' '.join(columns[:40]))}'"
         if first and separator and [column.lower() for column in columns[:2]] in _HEADERS:
             names = columns[2:]
@@ -101,6 +185,9 @@ def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
                 raise InputError(f"{place}: the header names {len(names) + 2} columns, this line has {len(columns)}")
             if not columns[0] or not columns[1]:
                 raise InputError(f"{place}: a node has no name; the line is {shown}")
+            word = values.get("weight", {}).get(0, "0") if len(lines) == 1 else "0"
+            if names is None and separator and not word.isdecimal() and columns[2:] and columns[2].isdecimal():
+                raise InputError(f"{path}:{lines[0]}: this looks like a header; call two columns of it source,target")
             for name, value in zip(names or ("weight",), columns[2:], strict=False):
                 if value and value != "{}":
                     values.setdefault(name, {})[len(lines)] = value

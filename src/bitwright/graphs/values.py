@@ -13,7 +13,7 @@ import numpy as np
 
 from bitwright.common.bits import parse_signed, shorten
 from bitwright.common.errors import InputError, counted, listing, suggestion
-from bitwright.graphs.lines import read_table
+from bitwright.graphs.files import read_table
 from bitwright.graphs.named import NamedGraph, Values
 from bitwright.rules.graph.schema import NodeWord
 from bitwright.rules.layout import IntArray

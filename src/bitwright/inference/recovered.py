@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from bitwright.common.bits import BoolArray
 from bitwright.common.errors import InputError
 from bitwright.common.files.executions import Executions
 from bitwright.inference import Elimination, Evidence
 from bitwright.rules import Layout, Program
-from bitwright.rules.layout import IntArray
 from bitwright.runs.successors import successors
-
-_MOST_STATES = 10**12  # an estimate above this says nothing
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """The number of further states that would determine the rest, if every bit of them were a fair coin.
-
-    A state determines whether a configuration writes a bit if it has that configuration and no other block of it has
-    one that is known, or not known not, to write the bit. What is not determined is taken to write nothing. `states`
-    is when less than half a write is expected to be left; `never` counts those that no state can determine, since
-    every configuration of some other block writes the bit.
-    """
-
-    states: int | None
-    never: int
 
 
 class Recovered:
@@ -108,83 +88,3 @@ class Recovered:
         """The number of states from which a program takes the right step."""
         made = successors(program, self.executions.before)
         return int((made == self.executions.after).all(axis=1).sum())
-
-    @cached_property
-    def estimate(self) -> Estimate:
-        """An estimate of the further random states that would determine the rest."""
-        sizes = np.array([1 << len(block.bits) for block in self.elimination.blocks], dtype=float)
-        known = np.array([rows.sum(axis=0) for rows in self.elimination.confirmed])  # (b, k)
-        kept = np.array([rows.sum(axis=0) for rows in self.elimination.open])
-        unseen = sizes - [len(block.configs) for block in self.elimination.blocks]
-        left = kept - known + unseen[:, None]  # (b, k) writes to be determined
-        free = np.log(np.maximum(1 - known / sizes[:, None], 1e-300))  # of a block: that it does not write the bit
-        chance = np.exp(free.sum(axis=0) - free) / sizes[:, None]
-        possible = chance > 1e-200
-        never = int(left[~possible].sum())
-        left, chance = left[possible], chance[possible]
-
-        def expected(states: int) -> float:
-            return float((left * np.exp(states * np.log1p(-np.minimum(chance, 1 - 1e-12)))).sum())
-
-        states = bisect(range(_MOST_STATES), -0.5, key=lambda states: -expected(states))
-        return Estimate(states if states < _MOST_STATES else None, never)
-
-
-@dataclass(frozen=True)
-class ProgramComparison:
-    """Recovered writes beside those of a program with the same blocks."""
-
-    templates: int  # of the program
-    agree: int  # whose every write is confirmed, and that write nothing more
-    undecided: int  # of which something is not determined, and nothing differs
-    wrong: tuple[str, ...]  # rules of the program, or of the data, that the other side excludes
-
-    def __bool__(self) -> bool:
-        return self.agrees
-
-    @property
-    def agrees(self) -> bool:
-        """Whether nothing in the data speaks against the program."""
-        return not self.wrong
-
-
-def compare(found: Recovered, program: Program) -> ProgramComparison:
-    """Which templates of a program the executions confirm; its bits and blocks must be the same."""
-    if program.layout != found.layout:
-        raise InputError("the program to compare with has other bits than these executions")
-    members = {tuple(program.block_members(block).tolist()): block for block in range(program.blocks)}
-    if set(members) != {tuple(sorted(block)) for block in found.blocks}:
-        raise InputError("the program to compare with has other blocks, so its templates cannot be compared")
-    agree = undecided = 0
-    wrong: list[str] = []
-    matched = 0
-    for block, kept, proved in zip(
-        found.elimination.blocks, found.elimination.open, found.elimination.confirmed, strict=True
-    ):
-        number = members[tuple(sorted(block.bits.tolist()))]
-        configs = _reordered(block.configs, np.argsort(np.argsort(block.bits)))
-        for template, config, may, must in zip(
-            program.lookup(np.full(len(configs), number), configs), configs, kept, proved, strict=True
-        ):
-            writes = np.zeros(found.layout.size, dtype=bool)
-            if template >= 0:
-                matched += 1
-                writes[program.writes(int(template))] = True
-            bad = (writes & ~may) | (must & ~writes)
-            if bad.any():
-                wrong.append(_rule(found.layout, program, number, int(config), bad))
-            elif template >= 0:
-                same = bool((may == must).all())
-                agree, undecided = agree + same, undecided + (not same)
-    return ProgramComparison(program.templates, agree, undecided + program.templates - matched, tuple(wrong))
-
-
-def _reordered(configs: IntArray, place: IntArray) -> IntArray:
-    """Configurations as the program counts them: its blocks list their bits in order."""
-    return np.asarray(sum((configs >> at & 1) << int(to) for at, to in enumerate(place)), dtype=np.int64)
-
-
-def _rule(layout: Layout, program: Program, block: int, config: int, bits: BoolArray) -> str:
-    names = program.block_names(block)
-    when = " ".join(f"{name}={config >> place & 1}" for place, name in enumerate(names))
-    return f"when {when}: {' '.join(layout.name_of(bit) for bit in np.flatnonzero(bits).tolist())}"

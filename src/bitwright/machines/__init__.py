@@ -1,6 +1,6 @@
 """Computers as programs: the SBN machines A (the paper's) and B (logarithmic), and plain SBN to check them against."""
 
-from bitwright.machines.assembly.sbn_assembler import assemble, load_sbn
+from bitwright.machines.sbn.assembler import assemble, load_sbn
 from bitwright.machines.sbn.code import Code, Instruction, Sizes, interpret, run_interpreter
 from bitwright.machines.sbn.machine_a import machine_a, steps_of_instruction
 from bitwright.machines.sbn.machine_b import machine_b, steps_per_instruction

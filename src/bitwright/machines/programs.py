@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bitwright.common.errors import InputError, counted
-from bitwright.machines.assembly.sbn_assembler import load_sbn
-from bitwright.machines.assembly.subleq_assembler import load_sq
+from bitwright.machines.sbn.assembler import load_sbn
 from bitwright.machines.sbn.code import Code
 from bitwright.machines.sbn.machine_a import machine_a
 from bitwright.machines.sbn.machine_b import machine_b
+from bitwright.machines.subleq.assembler import load_sq
 from bitwright.machines.subleq.interpreter import Shape, find_dialect, load_image
 from bitwright.machines.subleq.machine import MachineV, machine_v
 from bitwright.rules import Algorithm
-from bitwright.theory import smallest_examples
+from bitwright.theory.proof import smallest_examples
 
 
 @dataclass(frozen=True)

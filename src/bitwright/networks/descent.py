@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.common.bits import shorten, whole_number
-from bitwright.common.errors import BitwrightError, InputError
+from bitwright.common.errors import BitwrightError, InputError, check_choice
 from bitwright.theory.closed_form import Kind, spectrum
 
 Float = NDArray[np.floating]
@@ -105,12 +105,8 @@ class Plan:
     most_steps: int | None = None
 
     def __post_init__(self) -> None:
-        if self.parametrization not in PARAMETRIZATIONS:
-            known = " or ".join(PARAMETRIZATIONS)
-            raise InputError(f"there is no parametrization '{shorten(str(self.parametrization))}'; choose {known}")
-        if self.descent not in DESCENTS:
-            known = " or ".join(DESCENTS)
-            raise InputError(f"there is no descent '{shorten(str(self.descent))}'; choose {known}")
+        check_choice("parametrization", self.parametrization, PARAMETRIZATIONS)
+        check_choice("descent", self.descent, DESCENTS)
         if not (isinstance(self.tolerance, Real) and 0 < self.tolerance < 0.5):
             raise InputError(f"the tolerance must lie between 0 and 0.5, got {shorten(repr(self.tolerance))}")
         if self.rate is not None and not (isinstance(self.rate, Real) and 0 < self.rate <= _FASTEST):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bitwright.common.bits import BoolArray, shorten, whole_number
-from bitwright.common.errors import InputError, option, suggestion
+from bitwright.common.errors import InputError, check_choice, option
 from bitwright.common.workers.linear_algebra import kernel_name, one_thread
 from bitwright.networks.descent import (
     MAX_MEMBER,
@@ -178,9 +178,9 @@ class Recipe:
             ("padding", 0, _MAX_PADDING),
         ):
             object.__setattr__(self, name, whole_number(getattr(self, name), f"the {name}", least, most))
-        _check_word("start", self.start, STARTS)
-        _check_word("trainer", self.trainer, TRAINERS)
-        _check_word("precision", self.precision, PRECISIONS)
+        check_choice("start", self.start, STARTS)
+        check_choice("trainer", self.trainer, TRAINERS)
+        check_choice("precision", self.precision, PRECISIONS)
         if self.trainer == "numpy" and self.device != "cpu":
             device = shorten(str(self.device))
             raise InputError(
@@ -226,12 +226,6 @@ def train(
     return FloatNetwork(first, last, origin), history
 
 
-def _check_word(what: str, word: str, known: tuple[str, ...]) -> None:
-    if word not in known:
-        hint = suggestion(str(word), known)
-        raise InputError(f"there is no {what} '{shorten(str(word))}'; choose {' or '.join(known)}{hint}")
-
-
 def _descend(
     shape: NetworkShape,
     recipe: Recipe,
@@ -255,8 +249,9 @@ def _descend(
     if device.type == "cpu":
         torch.set_num_threads(1)
     try:
-        there = [None if one is None else torch.from_numpy(one).to(device) for one in (first, last, labels, inputs)]
-        history = descend(*there[:3], recipe.plan, there[3], progress, kernel)
+        one, two, wanted = (torch.from_numpy(layer).to(device) for layer in (first, last, labels))
+        examples = None if inputs is None else torch.from_numpy(inputs).to(device)
+        history = descend(one, two, wanted, recipe.plan, examples, progress, kernel)
     except torch.OutOfMemoryError:
         raise MemoryError from None
-    return there[0].cpu().numpy(), there[1].cpu().numpy(), history
+    return one.cpu().numpy(), two.cpu().numpy(), history

@@ -23,7 +23,7 @@ Edge = tuple[int, int]
 Point = tuple[float, float]
 
 _PLACE = re.compile(r"\(?(\d{1,5})[.,] ?(\d{1,5})\)?")  # 3.7, or (3, 7) as networkx names the nodes of its grids
-_EXACT = 400  # nodes of a part in which the distances of all pairs count
+_EXACT = 1000  # nodes of a part in which the distances of all pairs count
 _WORK = 40_000_000  # pairs of nodes that push each other in larger parts
 _APART = 1.1  # between parts, where an edge is about 1 long
 
@@ -83,22 +83,43 @@ def _places(graph: Graph, nodes: Sequence[int]) -> FloatArray:  # (nodes, 2)
     if len(nodes) == 1:
         return np.zeros((1, 2))
     import networkx
+    from scipy.sparse.csgraph import shortest_path
 
-    start = networkx.spectral_layout(graph) if len(nodes) > 2 else None
+    adjacency = networkx.to_scipy_sparse_array(graph, nodes)
     if len(nodes) <= _EXACT:
-        found = networkx.kamada_kawai_layout(graph, pos=start)
+        places = _by_distances(shortest_path(adjacency, unweighted=True))
     else:
         rounds = max(5, min(50, _WORK // len(nodes) ** 2))
-        found = networkx.spring_layout(graph, pos=start, seed=0, iterations=rounds)
-    places = np.array([found[node] for node in nodes])
-    number = {node: at for at, node in enumerate(nodes)}
-    ends = np.array([(number[a], number[b]) for a, b in graph.edges])
+        found = networkx.spring_layout(graph, pos=networkx.spectral_layout(graph), seed=0, iterations=rounds)
+        places = np.array([found[node] for node in nodes])
+    ends = np.stack(adjacency.nonzero(), axis=1)
     places = places / max(float(np.median(np.linalg.norm(np.diff(places[ends], axis=1), axis=2))), 1e-9)
     places = places - places.mean(axis=0)
     _, axes = np.linalg.eigh(places.T @ places)
     places = places @ axes[:, ::-1]
     signs = np.where((places**3).sum(axis=0) < 0, -1.0, 1.0)  # which of the mirror images
     return np.asarray(places * signs)
+
+
+def _by_distances(wanted: FloatArray, rounds: int = 60) -> FloatArray:  # (nodes, 2)
+    """Places whose distances are close to those wanted: stress majorization (Gansner, Koren and North, 2004).
+
+    It starts from classical scaling; a small circle keeps apart nodes that this puts on one point.
+    """
+    count = len(wanted)
+    centred = np.eye(count) - 1 / count
+    values, vectors = np.linalg.eigh(-0.5 * centred @ wanted**2 @ centred)
+    turn = 2 * np.pi * np.arange(count) / count
+    places = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0)) + 0.1 * np.stack(
+        (np.cos(turn), np.sin(turn)), axis=1
+    )
+    weights = 1 / np.maximum(wanted, 1) ** 2 - np.eye(count)
+    inverse = np.linalg.inv(np.diag(weights.sum(axis=1)) - weights + 1 / count)
+    for _ in range(rounds):
+        apart = np.maximum(np.linalg.norm(places[:, None] - places, axis=2), 1e-9)
+        pull = weights * wanted / apart
+        places = inverse @ ((np.diag(pull.sum(axis=1)) - pull) @ places)
+    return np.asarray(places)
 
 
 def _packed(parts: Sequence[tuple[Sequence[int], FloatArray]], nodes: int) -> FloatArray:

@@ -12,20 +12,18 @@ templates of the others as padding.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import flint
 import numpy as np
 
-from bitwright.common.bits import BoolArray, shorten
-from bitwright.common.errors import BitwrightError, InputError
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import BitwrightError
 from bitwright.rules import Program
-from bitwright.rules.algorithm import MAX_EXAMPLES
 from bitwright.rules.layout import IntArray
 from bitwright.rules.pattern import Pattern
-from bitwright.theory.decisions import Range, blocks_range, cells_range
-from bitwright.theory.ensemble import EnsembleSize, Scope, calibrated_size, check_delta, sign_size
+from bitwright.theory.decisions import Range, blocks_range, cells_range, check_examples, deciding_kinds
 from bitwright.theory.intervals import Ball, enclose, precision
 from bitwright.theory.proof import Proof, Situation, check_range, prove_calibrated, prove_sign, smallest_examples_within
 from bitwright.theory.rounding import Rounding, check_rounding
@@ -106,13 +104,7 @@ def certify(
     """
     within = within or blocks_range(program)
     rounding = check_rounding(rounding)
-    K = program.templates if examples is None else examples
-    if K > MAX_EXAMPLES:
-        raise InputError(f"a training set has at most {MAX_EXAMPLES:,} examples, got {shorten(K)}")
-    if program.templates > K:
-        raise InputError(
-            f"a training set has at least the program's {program.templates:,} templates, got {K:,} examples"
-        )
+    K = check_examples(program, examples)
     feasible = check_range(program, within)
     proof = prove_sign(feasible, K, progress) if rounding == "sign" else prove_calibrated(feasible, K, progress, ports)
     name_of, worst, failing = program.layout.name_of, proof.worst, proof.failing
@@ -235,7 +227,7 @@ def certify_cells(
     """Proves or refutes that the limit is right in every local state; the numbers are those of the worst kind."""
     program, within = pattern.program, cells_range(pattern)
     K = program.templates if examples is None else examples
-    found = [certify(pattern.alone(kind), rounding, None, K, progress, ports=True) for kind in _deciding(pattern)]
+    found = [certify(pattern.alone(kind), rounding, None, K, progress, ports=True) for kind in deciding_kinds(pattern)]
     worst = min(found, key=lambda one: (_VERDICTS.index(one.verdict), one.margin))
     crowded = max(found, key=lambda one: one.writers_max)
     needed = max([program.templates, *(one.examples_needed for one in found)])
@@ -257,44 +249,3 @@ def certify_cells(
         else f"add --padding {needed - program.templates}; or use calibrated rounding, which needs none",
         program_id=program.id,
     )
-
-
-def _deciding(pattern: Pattern) -> list[int]:
-    """The kinds that have ports: of others there is nothing to decide."""
-    found = [number for number, kind in enumerate(pattern.kinds) if kind.ports]
-    if not found:
-        raise InputError("no cell of this program writes anything, so there is nothing to decide")
-    return found
-
-
-def cell_sizes(
-    pattern: Pattern, delta: float, scope: Scope = "inputs", *, padding: int | None = None
-) -> dict[str, Any]:
-    """How many networks of a pattern must be averaged so that no local state of any kind is wrong, ready for JSON.
-
-    Each kind has an equal share of delta; what is asked of the kind that needs the most is enough for all.
-    """
-    check_delta(delta)
-    kinds, K = _deciding(pattern), pattern.program.templates + (padding or 0)
-    within, share = cells_range(pattern), delta / len(kinds)
-    alone = [pattern.alone(kind) for kind in kinds]
-
-    def largest(size: Callable[[Program], EnsembleSize]) -> dict[str, Any]:
-        found = [size(program) for program in alone]  # None is more than any number
-        return asdict(max(found, key=lambda one: (one.networks is None, one.networks or 0, one.ratio or 0)))
-
-    return {
-        "delta": delta,
-        "scope": scope,
-        "n_max": within.n_max,
-        "n_source": within.source,
-        "assumption": within.assumption,
-        "covers": within.covers,
-        "examples": {"calibrated": K, "sign": K},
-        "sign": largest(lambda program: sign_size(program, share, scope, examples=K)),
-        "sign_tight": largest(lambda program: sign_size(program, share, scope, printed=False, examples=K)),
-        "calibrated": largest(lambda program: calibrated_size(program, share, scope, examples=K)),
-        "kinds": len(pattern.kinds),
-        "local_states": pattern.local_states,
-        "program_id": pattern.program.id,
-    }

@@ -7,8 +7,7 @@ from bitwright.common.errors import InputError
 from bitwright.rules import Algorithm
 from bitwright.runs.loop import step_limit
 from bitwright.runs.observers import Progress
-from bitwright.theory import blocks_range, declared_range
-from bitwright.theory.decisions import SOURCES, Range, decide
+from bitwright.theory.decisions import SOURCES, Range, blocks_range, decide, declared_range
 
 MAX_INPUT_BITS = 24
 _BATCH = 1 << 16  # inputs between two looks at the progress

@@ -13,16 +13,18 @@ import numpy as np
 
 from bitwright.common.bits import BoolArray
 from bitwright.common.errors import InputError
+from bitwright.proofs.exhaustion.domains import RunsDomain
 from bitwright.rules import Algorithm, Program
 from bitwright.rules.pattern import Pattern
 from bitwright.runs.loop import step_limit
-from bitwright.theory.encoding.training_set import TrainingSet
+from bitwright.runs.successors import random_states
+from bitwright.theory.encoding import PackedRules
+from bitwright.theory.ensemble import check_delta
 from bitwright.theory.width_plan import (
     SWEEPS,
     Region,
     WidthField,
     WorstError,
-    label_matrix,
     most_sweeps,
     regions_of,
     rounded,
@@ -81,8 +83,6 @@ def network_width(
 
     With `runs`, of the whole state of this algorithm, in the states that runs of its inputs meet.
     """
-    from bitwright.theory.ensemble import check_delta
-
     check_delta(delta)
     program, regions = pattern.program, regions_of(pattern)
     _check_size(program)
@@ -98,7 +98,8 @@ def network_width(
         places = [(region.sample(_STATES, rng), region.own, region) for region in regions]
         counts, domain = [region.log_states for region in regions], "cells" if pattern.whole is None else "states"
         every = max(counts) < log(_STATES)
-    examples, field = program.templates + padding, WidthField(label_matrix(program), program.templates + padding)
+    examples = program.templates + padding
+    field = WidthField(program, examples)
     slow = most_sweeps(field, _UNITS * _DRAWS * len(places)) < SWEEPS and any(region for *_, region in places)
     draws = _FEWER if slow else _DRAWS
     error = worst_error(field, places, draws=draws, units=_UNITS, seed=seed, progress=progress)
@@ -130,7 +131,7 @@ def suggested_width(pattern: Pattern, runs: Algorithm | None = None, padding: in
         if not matched or region.log_states < _PROVABLE:
             matched.append(region.sample(states, rng))
         places.append((np.concatenate(matched), region.own, None))
-    found = worst_error(WidthField(label_matrix(program), examples), places, draws=_QUICK_DRAWS, units=_QUICK_UNITS)
+    found = worst_error(WidthField(program, examples), places, draws=_QUICK_DRAWS, units=_QUICK_UNITS)
     half = 4 * float(found.needs.mean()) ** 2  # the expected worst error is half the distance to the threshold
     least = _LEAST_CELLS if pattern.whole is None else _LEAST
     return rounded(max(half, _TRAINABLE * examples), least, _MOST)
@@ -144,17 +145,13 @@ def _affordable(program: Program) -> int:
 
 def run_matches(algorithm: Algorithm, count: int, seed: int) -> BoolArray:  # (states, K)
     """What different states of random runs match."""
-    from bitwright.runs.successors import random_states
-
     states = np.unique(random_states(algorithm, count, seed), axis=0)
-    return np.asarray(TrainingSet(algorithm.program).matches(states)[0].toarray() > 0)
+    return PackedRules(algorithm.program).matched(states)
 
 
 def _all_met(algorithm: Algorithm) -> BoolArray:  # (states, K)
     """What the different states of all runs match."""
     found: list[BoolArray] = []
-    from bitwright.proofs.exhaustion.domains import RunsDomain
-
     domain = RunsDomain(algorithm)
     domain.visit(0, domain.size, lambda matched, *_: found.append(np.unique(matched, axis=0)))
     return np.unique(np.concatenate(found), axis=0)

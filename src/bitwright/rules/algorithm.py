@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -113,9 +114,7 @@ class Algorithm(Shown):
             object.__setattr__(self, "outputs", tuple(Word(f.name, tuple(f.bits().tolist())) for f in fields))
         if self.steps is not None and not 0 <= self.steps < 2**31:
             raise InputError(f"steps must be at least 0 and below 2^31, got {self.steps}")
-        if problem := impossible_matches(self.program, self.matches) or impossible_examples(
-            self.program, self.examples
-        ):
+        for _, problem in count_problems(self.program, self.matches, self.examples):
             raise InputError(problem)
         for word, what in STATED:
             object.__setattr__(self, what, self._stated(word, what))
@@ -162,17 +161,12 @@ class Algorithm(Shown):
         layout = self.program.layout
         for what, words in (("input", self.inputs), ("output", self.outputs)):
             checked = tuple(_checked(word, layout, what) for word in words)
-            if len({word.name for word in checked}) < len(checked):
-                raise InputError(f"two {what}s of {self.name} have one name: {listing([w.name for w in checked])}")
             object.__setattr__(self, f"{what}s", checked)
-        entered = [bit for word in self.inputs for bit in word.bits]
-        if twice := repeated(layout, entered):
-            raise InputError(f"{twice} of {self.name} would be set by two inputs, or twice by one")
         start = bit_numbers(layout, self.start, "start")
         if twice := repeated(layout, start):
             raise InputError(f"start of {self.name} has {twice} more than once")
-        if both := listing([layout.name_of(bit) for bit in sorted(set(entered) & set(start))]):
-            raise InputError(f"{both} of {self.name} would be set by both an input and its start")
+        for _, problem in port_problems(layout, self.inputs, self.outputs, start):
+            raise InputError(f"{self.name}: {problem}")
         object.__setattr__(self, "start", tuple(sorted(start)))
         if self.halt is not None and not (isinstance(self.halt, str) and self.halt == FIXED_POINT):
             object.__setattr__(self, "halt", one_bit(layout, self.halt, "halt"))
@@ -186,10 +180,19 @@ class Algorithm(Shown):
         >>> addition(4)(p=[1, 2, 3], q=9)
         array([10, 11, 12])
         """
-        done = import_module("bitwright.verbs.run").run(self, inputs, **values)
+        done = self.run(inputs, **values)
         if not np.all(done.halted):
             raise InputError(f"{self.name} did not halt within its step limit; run(...) gives the unfinished run")
         return done.value if len(self.outputs) == 1 else done.outputs
+
+    def run(self, inputs: Mapping[str, Any] | None = None, **values: Any) -> Any:
+        """The `Run` that `bitwright.run` gives, with the same arguments.
+
+        >>> from bitwright import addition
+        >>> addition(4).run(p=3, q=9).steps
+        8
+        """
+        return import_module("bitwright.verbs.run").run(self, inputs, **values)
 
     def state(self, values: Mapping[str, int]) -> BoolArray:  # (k,)
         """The state in which a run with these input values starts.
@@ -412,25 +415,30 @@ def check_inputs(program: str, names: Sequence[str], values: Mapping[str, int]) 
         raise InputError(f"{program} needs a value for {listing(missing)}; give {form}")
 
 
-def impossible_matches(program: Program, declared: int | None) -> str | None:
-    """Says why states must match more templates than declared; None if the declaration is possible."""
-    if declared is None:
-        return None
-    templates = np.bincount(program.template_block, minlength=program.blocks)
-    always = int(np.count_nonzero(templates == 1 << np.diff(program.block_start)))
-    if declared < 1:
-        return f"matches must be 1 or more, got {declared}"
-    if declared >= always:
-        return None
-    return (
-        f"matches must be {always:,} or more, got {declared}: that many blocks have a template for every configuration"
-    )
+def port_problems(
+    layout: Layout, inputs: Sequence[Word], outputs: Sequence[Word], start: Iterable[int]
+) -> Iterator[tuple[str, str]]:
+    """Problems with inputs, outputs and start bits, each with the word that begins its line."""
+    for kind, words in (("input", inputs), ("output", outputs)):
+        times = Counter(word.name for word in words)
+        for name in sorted(name for name in times if times[name] > 1):
+            yield kind, f"two {kind}s are called '{name}'; name them apart"
+    entered = [bit for word in inputs for bit in word.bits]
+    if shared := repeated(layout, entered):
+        yield "input", f"{shared} would be set by two inputs"
+    if both := listing([layout.name_of(bit) for bit in sorted(set(entered) & set(start))]):
+        yield "start", f"{both} would be set by both 'input' and 'start'"
 
 
-def impossible_examples(program: Program, declared: int | None) -> str | None:
-    """Says why a training set cannot have the declared number of examples; None if it can."""
-    if declared is None or program.templates <= declared <= MAX_EXAMPLES:
-        return None
-    if declared > MAX_EXAMPLES:
-        return f"examples must be at most {MAX_EXAMPLES:,}, got {declared:,}"
-    return f"examples must be {program.templates:,} or more, one for each template, got {declared:,}"
+def count_problems(program: Program, matches: int | None, examples: int | None) -> Iterator[tuple[str, str]]:
+    """Declared numbers of matches and of examples that are impossible, each with the word that begins its line."""
+    if matches is not None:
+        templates = np.bincount(program.template_block, minlength=program.blocks)
+        always = int(np.count_nonzero(templates == 1 << np.diff(program.block_start)))
+        if matches < max(1, always):
+            why = ": that many blocks have a template for every configuration" if always else ""
+            yield "matches", f"matches must be {max(1, always):,} or more, got {matches}{why}"
+    if examples is not None and examples > MAX_EXAMPLES:
+        yield "examples", f"examples must be at most {MAX_EXAMPLES:,}, got {examples:,}"
+    elif examples is not None and examples < program.templates:
+        yield "examples", f"examples must be {program.templates:,} or more, one for each template, got {examples:,}"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bitwright.common.errors import InputError, counted
 from bitwright.common.frozen import FrozenArrays, frozen
 from bitwright.rules.families import Families
-from bitwright.rules.layout import IntArray
+from bitwright.rules.layout import IntArray, spread
 
 if TYPE_CHECKING:
     from bitwright.rules.program import Program
@@ -45,14 +45,14 @@ class Cells(FrozenArrays):
     def of_block(self) -> IntArray:  # (b,)
         """The cell of each block."""
         owner = np.empty(len(self.blocks), dtype=np.int64)
-        owner[self.blocks] = np.repeat(np.arange(len(self)), np.diff(self.start))
+        owner[self.blocks] = spread(np.diff(self.start))[0]
         return frozen(owner)
 
     @cached_property
     def place(self) -> IntArray:  # (b,)
         """The place of each block in its cell."""
         place = np.empty(len(self.blocks), dtype=np.int64)
-        place[self.blocks] = np.arange(len(self.blocks)) - np.repeat(self.start[:-1], np.diff(self.start))
+        place[self.blocks] = spread(np.diff(self.start))[1]
         return frozen(place)
 
     def members(self, cell: int) -> IntArray:
@@ -88,11 +88,11 @@ class Cells(FrozenArrays):
         row = (np.arange(len(members)) - np.searchsorted(family, family)) // tile
         begins = np.flatnonzero(_fresh(family, row))
         lengths = np.diff(self.start)[members]
-        ends = np.cumsum(lengths)
-        within = np.arange(len(self.blocks)) - np.repeat(ends - lengths, lengths)
-        blocks = self.blocks[np.repeat(self.start[members], lengths) + within]
+        entry, within = spread(lengths)
+        blocks = self.blocks[self.start[members][entry] + within]
         families = Families(family[begins], row[begins], self.families.labels, self.families.places)
-        return Cells(np.append((ends - lengths)[begins], len(blocks)), blocks, families, self.bit_place)
+        starts = (np.cumsum(lengths) - lengths)[begins]
+        return Cells(np.append(starts, len(blocks)), blocks, families, self.bit_place)
 
 
 def each_block(families: Families) -> Cells:
@@ -223,9 +223,8 @@ def _read_table(rows: tuple[int, ...]) -> tuple[tuple[int, tuple[int, ...]], ...
 
 def _writes(program: Program, order: IntArray) -> tuple[IntArray, IntArray]:
     """Templates in this order and the bits that they write, pair by pair."""
-    lengths = np.diff(program.write_start)[order]
-    offset = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return np.repeat(order, lengths), program.write_bits[np.repeat(program.write_start[order], lengths) + offset]
+    entry, place = spread(np.diff(program.write_start)[order])
+    return order[entry], program.write_bits[program.write_start[order][entry] + place]
 
 
 def _fresh(*columns: IntArray) -> NDArray[np.bool_]:

@@ -23,6 +23,16 @@ _STATEMENTS = "let bits block when input output start steps halt matches example
 KEYWORDS = frozenset(f"{_STATEMENTS} write nothing for in if and at fixed point signed".split())
 
 
+def spread(lengths: IntArray) -> tuple[IntArray, IntArray]:
+    """As many places as each entry has: the entry of each place, and which of its places it is.
+
+    >>> spread(np.array([2, 0, 3]))
+    (array([0, 0, 2, 2, 2]), array([0, 1, 0, 1, 2]))
+    """
+    entry = np.repeat(np.arange(len(lengths)), lengths)
+    return entry, np.arange(len(entry)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
 @dataclass(frozen=True)
 class Field:
     """One declared name: a single bit (`shape` is empty) or an array of bits of any rank.

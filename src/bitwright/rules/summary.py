@@ -15,7 +15,7 @@ RuleSummary(count=4, text='when p[i]=0 q[i]=1 write p[i] for i in 1..l')
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby
 
 import numpy as np
 
@@ -52,49 +52,39 @@ class RuleSummary:
 
 def names(program: Program) -> list[NameSummary]:
     """Declared names in their order."""
-    found = []
-    for field in program.layout.fields:
-        writers = program.writers[field.offset : field.offset + field.size]
-        found.append(NameSummary(str(field), field.size, int(writers.min()), int(writers.max())))
-    return found
+    writers = ((field, program.writers[field.bits()]) for field in program.layout.fields)
+    return [NameSummary(str(field), field.size, int(own.min()), int(own.max())) for field, own in writers]
 
 
 def blocks(program: Program) -> list[BlockSummary]:
     """Kinds of blocks in the order of their first block."""
-    owner = np.repeat(np.arange(len(program.layout.fields)), [field.size for field in program.layout.fields])
+    sizes = [field.size for field in program.layout.fields]
+    fields = np.repeat(np.arange(len(sizes)), sizes)[program.block_bits]
     templates = np.bincount(program.template_block, minlength=program.blocks)
     kinds: dict[bytes, list[int]] = {}
-    fields = owner[program.block_bits]
-    bounds = program.block_start.tolist()
-    for block, (first, last) in enumerate(pairwise(bounds)):
-        kinds.setdefault(fields[first:last].tobytes(), []).append(block)
+    for block, own in enumerate(np.split(fields, program.block_start[1:-1])):
+        kinds.setdefault(own.tobytes(), []).append(block)
     return [
-        BlockSummary(
-            len(members),
-            tuple(program.block_names(members[0])),
-            int(templates[members].min()),
-            int(templates[members].max()),
-        )
-        for members in kinds.values()
+        BlockSummary(len(of), tuple(program.block_names(of[0])), int(templates[of].min()), int(templates[of].max()))
+        for of in kinds.values()
     ]
 
 
 def rules(program: Program) -> list[RuleSummary]:
     """Rules in the order they were written; those built in Python show their first template."""
-    families = program.rule_families
+    families, found = program.rule_families, []
     present, first = np.unique(families.of, return_index=True)
-    found: list[RuleSummary] = []
-    line_above = ("", "")
-    for rule, template in zip(present.tolist(), first.tolist(), strict=True):
-        text, count = families.labels[rule], int(families.sizes[rule])
-        line = (text, families.places[rule])
-        if not text.startswith("when "):
-            found.append(RuleSummary(count, program.template_text(template) + ", and so on" * (count > 1)))
-        elif line == line_above:  # one line with = or != between bits is several families
-            found[-1] = RuleSummary(found[-1].count + count, text)
-        else:
-            found.append(RuleSummary(count, text))
-        line_above = line
+
+    def line(pair: tuple[int, int]) -> tuple[str, str, int]:
+        """One line with = or != between bits is several families; those built in Python are apart."""
+        text = families.labels[pair[0]]
+        return text, families.places[pair[0]], -1 if text.startswith("when ") else pair[0]
+
+    for (text, _, built), pairs in groupby(zip(present.tolist(), first.tolist(), strict=True), line):
+        (rule, template), *more = pairs
+        count = sum(int(families.sizes[one]) for one, _ in [(rule, template), *more])
+        shown = text if built < 0 else program.template_text(template) + ", and so on" * (count > 1)
+        found.append(RuleSummary(count, shown))
     return found
 
 

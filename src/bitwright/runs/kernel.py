@@ -204,33 +204,20 @@ def match(width: int, now: Any, live: Any, tables: Any, out: Any, alive: Any) ->
         alive[t] = False
         if dead:
             continue
-        some = ZERO
-        a, fa = literal_bit[first], flip[first]
-        if last - first == 1:
+        some, second, third = ZERO, min(first + 1, last - 1), min(first + 2, last - 1)  # the last one again where few
+        a, b, c = literal_bit[first], literal_bit[second], literal_bit[third]
+        fa, fb, fc = flip[first], flip[second], flip[third]
+        for w in range(width):
+            value = (now[a, w] ^ fa) & (now[b, w] ^ fb) & (now[c, w] ^ fc)
+            out[t, w] = value
+            some |= value
+        for at in range(first + 3, last):
+            b, fb = literal_bit[at], flip[at]
+            some = ZERO
             for w in range(width):
-                value = now[a, w] ^ fa
+                value = out[t, w] & (now[b, w] ^ fb)
                 out[t, w] = value
                 some |= value
-        elif last - first == 2:
-            b, fb = literal_bit[first + 1], flip[first + 1]
-            for w in range(width):
-                value = (now[a, w] ^ fa) & (now[b, w] ^ fb)
-                out[t, w] = value
-                some |= value
-        else:
-            b, fb = literal_bit[first + 1], flip[first + 1]
-            c, fc = literal_bit[first + 2], flip[first + 2]
-            for w in range(width):
-                value = (now[a, w] ^ fa) & (now[b, w] ^ fb) & (now[c, w] ^ fc)
-                out[t, w] = value
-                some |= value
-            for at in range(first + 3, last):
-                b, fb = literal_bit[at], flip[at]
-                some = ZERO
-                for w in range(width):
-                    value = out[t, w] & (now[b, w] ^ fb)
-                    out[t, w] = value
-                    some |= value
         alive[t] = some != ZERO
 
 

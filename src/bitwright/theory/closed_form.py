@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bitwright.common.bits import shorten
-from bitwright.common.errors import InputError
+from bitwright.common.errors import InputError, check_choice
 
 FloatArray = NDArray[np.float64]
 Kind = Literal["ntk", "last-layer"]  # both layers trained (the paper), or the last one only (the authors' code)
@@ -68,9 +68,7 @@ def beta(n: ArrayLike, kind: Kind = "ntk") -> FloatArray:
 
 def diagonal(kind: Kind) -> float:
     """a: the train kernel's diagonal minus its off-diagonal entry, times 2 pi K."""
-    if kind not in KINDS:
-        raise InputError(f"there is no limit '{shorten(str(kind))}'; choose {' or '.join(KINDS)}")
-    return 2 * np.pi - 1 if kind == "ntk" else np.pi - 1
+    return 2 * np.pi - 1 if check_choice("limit", kind, KINDS) == "ntk" else np.pi - 1
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bitwright.common.bits import shorten, whole_number
 from bitwright.common.errors import BitwrightError, InputError
 from bitwright.rules import Algorithm, Program
+from bitwright.rules.algorithm import MAX_EXAMPLES
 from bitwright.rules.layout import IntArray
 from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray, beta
@@ -186,6 +188,14 @@ def cells_range(pattern: Pattern) -> Range:
     return Range(most, "cells", scope, "every local state of every kind of cells")
 
 
+def deciding_kinds(pattern: Pattern) -> list[int]:
+    """The kinds that have ports: of others there is nothing to decide."""
+    found = [number for number, kind in enumerate(pattern.kinds) if kind.ports]
+    if not found:
+        raise InputError("no cell of this program writes anything, so there is nothing to decide")
+    return found
+
+
 def declared_range(algorithm: Algorithm) -> Range:
     """The algorithm's own word; where that says no less than its blocks do, nothing is assumed."""
     if algorithm.matches is None:
@@ -197,6 +207,18 @@ def declared_range(algorithm: Algorithm) -> Range:
         return proved
     covers = f"every state with n <= {algorithm.matches:,}"
     return Range(algorithm.matches, "declared", "assumed: declared by the algorithm, not proved", covers)
+
+
+def check_examples(program: Program, examples: int | None) -> int:
+    """K, by default one example for each template; raises InputError for too few or too many."""
+    K = program.templates if examples is None else whole_number(examples, "the number of examples")
+    if program.templates > K:
+        raise InputError(
+            f"a training set has at least the program's {program.templates:,} templates, got {K:,} examples"
+        )
+    if K > MAX_EXAMPLES:
+        raise InputError(f"a training set has at most {MAX_EXAMPLES:,} examples, got {shorten(K)}")
+    return K
 
 
 def training_size(algorithm: Algorithm, rounding: str, padding: int | None = None) -> int:

@@ -6,6 +6,7 @@ distance of the mean from the threshold. A union over bits, and over everything 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from math import ceil, isfinite, log
 from typing import Any, Literal
@@ -13,11 +14,12 @@ from typing import Any, Literal
 import numpy as np
 
 from bitwright.common.bits import shorten
-from bitwright.common.errors import InputError, listing, suggestion
+from bitwright.common.errors import InputError, check_choice, listing
 from bitwright.rules import Algorithm, Program
+from bitwright.rules.pattern import Pattern
 from bitwright.rules.summary import never_written
 from bitwright.theory.closed_form import variance, weights
-from bitwright.theory.decisions import Range, blocks_range, training_size
+from bitwright.theory.decisions import Range, blocks_range, cells_range, check_examples, deciding_kinds, training_size
 from bitwright.theory.proof import Feasible, check_range, least_means
 from bitwright.theory.rounding import ROUNDINGS
 
@@ -36,10 +38,8 @@ class EnsembleSize:
 
 
 def check_scope(name: str) -> Scope:
-    for known in SCOPES:
-        if name == known:
-            return known
-    raise InputError(f"there is no domain '{shorten(name)}'; choose {', '.join(SCOPES)}{suggestion(name, SCOPES)}")
+    """The domain of this name, or an InputError."""
+    return check_choice("domain", name, SCOPES)
 
 
 def check_delta(delta: float) -> None:
@@ -124,7 +124,7 @@ def calibrated_size(
 
 
 def sizes(
-    algorithm: Algorithm,
+    what: Algorithm | Pattern,
     delta: float,
     scope: Scope = "inputs",
     within: Range | None = None,
@@ -132,12 +132,36 @@ def sizes(
     padding: int | None = None,
     masked: bool = True,
 ) -> dict[str, Any]:
-    """All three sizes of an algorithm, with the K and the range of n they are for, ready for JSON."""
-    program, within = algorithm.program, within or blocks_range(algorithm.program)
-    examples = {rounding: training_size(algorithm, rounding, padding) for rounding in ROUNDINGS}
-    how: dict[str, Any] = {"masked": masked, "examples": examples["sign"], "within": within, "steps": algorithm.steps}
-    printed, tight = (sign_size(program, delta, scope, printed=as_printed, **how) for as_printed in (True, False))
-    ours = calibrated_size(program, delta, scope, examples=examples["calibrated"], within=within)
+    """All three sizes, with the K and the range of n they are for, ready for JSON.
+
+    Args:
+        what: an algorithm, for networks of its whole state; or a pattern, for networks of cells that are right in every
+            local state of every kind. Each kind has an equal share of delta; what the one that needs the most takes is
+            enough for all.
+        delta: the probability of an error.
+        scope: one input, all inputs, or the runs from them.
+        within: the range of n, by default that of the blocks.
+        padding: examples to add to the templates; None for what the algorithm declares.
+        masked: whether bits that nothing writes are fixed to 0.
+    """
+    check_delta(delta)
+    how: dict[str, Any] = {"within": None}
+    if isinstance(what, Pattern):
+        kinds, program, within = deciding_kinds(what), what.program, cells_range(what)
+        programs = [what.alone(kind) for kind in kinds]
+        examples = dict.fromkeys(ROUNDINGS, program.templates + (padding or 0))
+        more = {"kinds": len(what.kinds), "local_states": what.local_states}
+    else:
+        program, within, more = what.program, within or blocks_range(what.program), {}
+        programs, how = [program], {"within": within}
+        examples = {rounding: training_size(what, rounding, padding) for rounding in ROUNDINGS}
+    share, by_sign = delta / len(programs), how | {"masked": masked, "examples": examples["sign"]}
+    steps = None if isinstance(what, Pattern) else what.steps
+
+    def largest(size: Callable[[Program], EnsembleSize]) -> dict[str, Any]:
+        found = [size(one) for one in programs]  # None is more than any number
+        return asdict(max(found, key=lambda one: (one.networks is None, one.networks or 0, one.ratio or 0)))
+
     return {
         "delta": delta,
         "scope": scope,
@@ -146,18 +170,17 @@ def sizes(
         "assumption": within.assumption,
         "covers": within.covers,
         "examples": examples,
-        "sign": asdict(printed),
-        "sign_tight": asdict(tight),
-        "calibrated": asdict(ours),
+        "sign": largest(lambda one: sign_size(one, share, scope, steps=steps, **by_sign)),
+        "sign_tight": largest(lambda one: sign_size(one, share, scope, printed=False, steps=steps, **by_sign)),
+        "calibrated": largest(lambda one: calibrated_size(one, share, scope, examples=examples["calibrated"], **how)),
+        **more,
         "program_id": program.id,
     }
 
 
 def _spread(feasible: Feasible, examples: int) -> tuple[np.ndarray, np.ndarray]:
     """All n that leave something to chance (at n = 1 the variance is 0), and sigma^2 there."""
-    templates = feasible.program.templates
-    if examples < templates:
-        raise InputError(f"a training set has at least the program's {templates:,} templates, got {examples:,}")
+    check_examples(feasible.program, examples)
     n = np.arange(max(2, feasible.first), feasible.last + 1)
     return n, variance(n, examples)
 

@@ -16,8 +16,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bitwright.common.bits import BoolArray, shorten
-from bitwright.common.errors import InputError, suggestion
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import InputError, check_choice
 from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, Weights, check_matches, weights
 
@@ -49,13 +49,7 @@ def scale_weights(n: ArrayLike, examples: int, scale: Scale) -> Weights:
 
 def check_rounding(name: str) -> Rounding:
     """The rounding of this name, or an InputError."""
-    for known in ROUNDINGS:
-        if name == known:
-            return known
-    word = str(name)
-    raise InputError(
-        f"there is no rounding '{shorten(word)}'; choose {' or '.join(ROUNDINGS)}{suggestion(word, ROUNDINGS)}"
-    )
+    return check_choice("rounding", name, ROUNDINGS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,29 +27,25 @@ from functools import cached_property
 from math import ceil, log, pi, sqrt
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from bitwright.common.bits import BoolArray
 from bitwright.common.workers.linear_algebra import one_thread
 from bitwright.rules import Program
-from bitwright.rules.layout import IntArray
-from bitwright.rules.local import LocalStates
 from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray, Kind, diagonal, weights
-from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.ensemble import check_delta
 
 
 @one_thread()
-def scaled_bias(matched: BoolArray, labels: scipy.sparse.csr_array, examples: int) -> FloatArray:  # (states, k)
+def scaled_bias(matched: BoolArray, labels: FloatArray, examples: int) -> FloatArray:  # (states, k)
     """sqrt(h) times the bias of zhat, from the examples that states match (states, K without padding) and Y (K, k)."""
     n = np.count_nonzero(matched, axis=1)
     w = weights(n, examples)
-    c = np.asarray(labels.sum(axis=0), dtype=np.float64).ravel()
+    c = labels.sum(axis=0)
     a = diagonal("ntk")
     L, kappa = a + examples, 2 * np.pi / a
-    squares = np.asarray(labels.sum(axis=1)).ravel() - 2 * (labels @ c) / L + c @ c / L**2
+    squares = labels.sum(axis=1) - 2 * (labels @ c) / L + c @ c / L**2
     norms = kappa * np.sqrt(np.maximum(squares, 0))  # |B_j|
     spare = (examples - len(norms)) * kappa * np.sqrt(c @ c) / L  # of padding, whose rows of Y are zero
     inside = kappa * (((matched * norms) @ labels) - np.outer(matched @ norms, c / L))  # sum over S of B_ji |B_j|
@@ -68,7 +64,7 @@ class Draw:
     """One draw of the field: hidden units, as they are before training, and what they say of the training set."""
 
     def __init__(self, field: WidthField, rng: np.random.Generator, units: int) -> None:
-        labels, c, kappa = field.dense, field.dense.sum(axis=0), np.float32(2 * pi / diagonal(field.kind))
+        labels, c, kappa = field.labels, field.labels.sum(axis=0), np.float32(2 * pi / diagonal(field.kind))
         share = c / np.float32(diagonal(field.kind) + field.examples)  # c/L
         self.g = rng.standard_normal((units, len(labels)), dtype=np.float32)
         rest = rng.standard_normal((units, field.examples - len(labels)), dtype=np.float32)  # to padding
@@ -86,13 +82,13 @@ class Draw:
 class WidthField:
     """Errors of zhat, times sqrt(h), of networks with a zero-output start trained on these labels."""
 
-    labels: scipy.sparse.csr_array  # Y (K without padding, k)
+    program: Program
     examples: int  # K
     kind: Kind = "ntk"
 
     @cached_property
-    def dense(self) -> Float32:
-        return np.asarray(self.labels.toarray(), dtype=np.float32)
+    def labels(self) -> Float32:  # Y (K without padding, k)
+        return self.program.write_matrix.astype(np.float32)
 
     def draw(self, rng: np.random.Generator, units: int = UNITS) -> Draw:
         return Draw(self, rng, units)
@@ -110,12 +106,12 @@ class WidthField:
         scale = np.where(n > 1, sqrt(2 / len(draw.g)) / np.where(n > 0, w.gap, 1), 0.0)
         errors = found * scale[:, None]
         if self.kind == "ntk":
-            errors += scaled_bias(matched, self.labels, self.examples)
+            errors += scaled_bias(matched, self.program.write_matrix, self.examples)
         return np.asarray(errors)
 
     def distance(self, matched: BoolArray) -> FloatArray:  # (states, k)
         """The error that would bring zhat = m to the threshold 1/2: up for unset bits, down for set ones."""
-        m = matched.astype(np.float32) @ self.dense
+        m = matched.astype(np.float32) @ self.labels
         return np.asarray(0.5 - m, dtype=np.float64)
 
 
@@ -149,11 +145,6 @@ class WorstError:
         """The mean of the largest error, and the range of nine draws in ten."""
         low, high = np.quantile(self.errors, [0.05, 0.95])
         return float(self.errors.mean()), float(low), float(high)
-
-
-def label_matrix(program: Program) -> scipy.sparse.csr_array:  # (K, k)
-    """Y: ones at the bits that each template writes."""
-    return TrainingSet(program).labels()
 
 
 @one_thread()
@@ -225,7 +216,7 @@ def _climb(
 
 def most_sweeps(field: WidthField, units: int) -> int:
     """How often neighbours are looked at, for this many hidden units in all."""
-    K, k = field.dense.shape
+    K, k = field.labels.shape
     each = 2.0 * units * _KEPT * 1.5 * K * (3 * K + 2 * k)  # a block has a neighbour or so more than its templates
     return int(max(2, min(SWEEPS, _WORK / each)))
 
@@ -235,47 +226,15 @@ def rounded(width: float, least: int, most: int) -> int:
     return min(most, max(least, 1 << max(0, ceil(width) - 1).bit_length()))
 
 
-@dataclass(frozen=True, eq=False)
 class Region:
-    """All local states of one kind; of each only its own ports are looked at."""
+    """All local states of one kind of a pattern's cells; of each only its own ports are checked."""
 
-    pattern: Pattern
-    kind: int = 0
-
-    @property
-    def program(self) -> Program:
-        return self.pattern.program
-
-    @cached_property
-    def local(self) -> LocalStates:
-        return LocalStates(self.pattern.kinds[self.kind])
-
-    @cached_property
-    def own(self) -> BoolArray:  # (k,)
-        """Which bits are looked at."""
-        own = np.zeros(self.program.bits, dtype=bool)
-        own[self.pattern.port_bits(self.kind)] = True
-        return own
-
-    @property
-    def templates(self) -> slice:
-        """The templates of this kind."""
-        return slice(*self.pattern.first_template[self.kind : self.kind + 2].tolist())
-
-    @property
-    def block_of(self) -> IntArray:  # (K',)
-        """The block of every template, counted from 0."""
-        return self.local.block_of
-
-    @cached_property
-    def optional(self) -> BoolArray:  # (B,)
-        """Which blocks may match nothing."""
-        return np.array([len(configs) < 1 << bits for bits, configs in self.local.kind.blocks], dtype=bool)
-
-    @cached_property
-    def log_states(self) -> float:
-        """ln of how many states there are."""
-        return float(np.log(self.local.radix).sum())
+    def __init__(self, pattern: Pattern, kind: int = 0) -> None:
+        self.program, self.local, self.templates = pattern.program, pattern.local[kind], pattern.templates_of(kind)
+        self.own = np.zeros(self.program.bits, dtype=bool)  # (k,) which bits are checked
+        self.own[pattern.port_bits(kind)] = True
+        self.optional = np.array([len(configs) < 1 << bits for bits, configs in self.local.kind.blocks], dtype=bool)
+        self.log_states = float(np.log(self.local.radix).sum())  # ln of how many states there are
 
     def sample(self, count: int, rng: np.random.Generator) -> BoolArray:  # (states, K)
         """All states if they are no more than `count`, else random ones.
@@ -295,7 +254,7 @@ class Region:
 
     def neighbours(self, matched: BoolArray) -> BoolArray:  # (states, K) -> (more states, K)
         """Every state that differs from one of these in one block."""
-        block, mine = self.block_of, matched[:, self.templates]
+        block, mine = self.local.block_of, matched[:, self.templates]
         rows = []
         for choice in range(len(block)):  # this template in place of what its block has
             other = mine.copy()

@@ -94,40 +94,28 @@ class Columns(FrozenArrays):
         n, rows = len(inputs), np.arange(len(inputs))
         factors, (before, answer, after) = self._steps
         read = np.tensordot(inputs, factors, axes=(1, 0))  # (n, length) all symbols of a column as one number
-        if self._next is not None:
-            return self._run_forward(read, *self._next)
-        possible = np.zeros((self.length + 1, n, self.states), np.bool_)  # an end can be reached from here
+        possible = np.full((self.length + 1, n, self.states), not self._guesses)  # an end can be reached from here
         possible[-1] = self.ends
-        for column in range(self.length - 1, -1, -1):
+        for column in range(self.length - 1, -1, -1) if self._guesses else ():
             for source, target in zip(before[read[:, column]].T, after[read[:, column]].T, strict=True):
                 there = source >= 0
                 possible[column, rows[there], source[there]] |= possible[column + 1, rows[there], target[there]]
         state = (possible[0] & self.starts).argmax(1)
         answers = np.full((n, self.length), NONE, np.int64)
         for column in range(self.length):
-            edges = before[read[:, column]]
-            taken = (edges == state[:, None]) & possible[column + 1][rows[:, None], after[read[:, column]]]
+            symbols = read[:, column]
+            taken = before[symbols] == state[:, None]
+            if self._guesses:
+                taken &= possible[column + 1][rows[:, None], after[symbols]]
             edge = taken.argmax(1)
-            answers[:, column], state = answer[read[:, column], edge], after[read[:, column], edge]
-        return answers, {name: of[state] for name, of in self.flags.items()}
-
-    def _run_forward(self, read: Ints, answer: Ints, after: Ints) -> tuple[Ints, dict[str, Ints]]:
-        """The same for an automaton that never guesses."""
-        state = np.full(len(read), self.starts.argmax())
-        answers = np.empty(read.shape, np.int64)
-        for column, symbols in enumerate(read.T):
-            answers[:, column], state = answer[symbols, state], after[symbols, state]
+            answers[:, column], state = answer[symbols, edge], after[symbols, edge]
         return answers, {name: of[state] for name, of in self.flags.items()}
 
     @cached_property
-    def _next(self) -> tuple[Ints, Ints] | None:
-        """(symbols, states) the answer and the state after, if each is the only one and any state may be the last."""
-        factors, _ = self._steps
-        at = self.edges[:, 1:-2] @ factors, self.edges[:, 0]
-        tables = np.full((2, int(np.prod(self.symbols)), self.states), NONE, np.int64)
-        tables[(slice(None), *at)] = self.edges[:, -2:].T
-        guesses = len(np.unique(np.stack(at), axis=1).T) < len(self.edges)
-        return None if guesses or self.starts.sum() != 1 or not self.ends.all() else (tables[0], tables[1])
+    def _guesses(self) -> bool:
+        """Whether something has two steps or starts to choose from, or an end that is not allowed."""
+        steps = np.unique(self.edges[:, :-2], axis=0)
+        return bool(len(steps) < len(self.edges) or self.starts.sum() != 1 or not self.ends.all())
 
     @cached_property
     def _steps(self) -> tuple[Ints, tuple[Ints, Ints, Ints]]:

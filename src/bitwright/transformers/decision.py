@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,9 +20,8 @@ if TYPE_CHECKING:
 Verdict = Literal["proved", "refuted", "tested", "not decided"]
 Arithmetic = Literal["real", "float32"]
 Method = Literal["boxes", "all inputs", "search"]
-Group = tuple[
-    int, int, int
-]  # step of decoding, symbol that was written last (-1: a fixed token), right symbol (-1: stop)
+# step of decoding, symbol that was written last (-1: a fixed token), right symbol (-1: stop)
+Group = tuple[int, int, int]
 
 FACTOR = 16  # how much worse than the decoder's own evaluation in float32 a module may round
 
@@ -59,6 +57,10 @@ class ModuleComparison:
     agrees: bool
 
 
+class SplitTrees(dict[Group, bytes]):
+    """The split tree of each group: the codes of its nodes in preorder, as little-endian 16-bit numbers."""
+
+
 @dataclass(frozen=True)
 class DecoderClaim:
     """One statement about every input of a task, and what is known of it.
@@ -70,7 +72,7 @@ class DecoderClaim:
         margin: a lower bound on the margin of the right token over all inputs, in logits.
         boxes: how many boxes were bounded.
         open: what stayed open, described.
-        trees: the split tree of each group that boxes proved, in preorder.
+        trees: of each group that boxes proved.
         runtime: what evaluated the inputs where all were tried: `torch 2.13.0`.
     """
 
@@ -83,7 +85,7 @@ class DecoderClaim:
     boxes: int = 0
     counterexample: Counterexample | None = None
     open: tuple[str, ...] = ()
-    trees: Mapping[Group, bytes] = field(default_factory=dict)
+    trees: SplitTrees = field(default_factory=SplitTrees)
     runtime: str = ""
 
     def __bool__(self) -> bool:

@@ -5,21 +5,27 @@ A file carries the digest of everything that is evaluated, so that one that was 
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from hashlib import sha256
+from itertools import pairwise
 from math import isfinite
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bitwright.common.errors import InputError, shorten
 from bitwright.common.files.arrays import TensorFile, open_tensors
 from bitwright.common.files.documents import Check, check_fields, like, one_of, parse, text
 from bitwright.common.files.storage import as_path, write_atomically
+from bitwright.common.frozen import FrozenArrays
+from bitwright.transformers.decision import Group, SplitTrees
 from bitwright.transformers.decoder import Decoder, Weights, check
 from bitwright.version import __version__
 
@@ -132,6 +138,7 @@ _FIELDS: dict[str, Check] = {
 
 
 MAX_ITEMS = 1 << 24  # of a list
+MAX_NODES = 1 << 27  # of all trees of a claim
 Arrays = dict[str, Any]
 SIMPLE: dict[Any, tuple[tuple[type, ...], str]] = {
     float: ((int, float), "a finite number"),
@@ -152,6 +159,8 @@ def describe(value: Any, arrays: Arrays | None = None) -> Any:
             known = names.setdefault((part.dtype.name, part.shape, part.tobytes()), name)
             arrays.setdefault(known, part)
             return known
+        if isinstance(part, SplitTrees):
+            return _pack(part) if part else None
         prefix = f"{name}." if name else ""
         if is_dataclass(part):
             return {field.name: visit(getattr(part, field.name), prefix + field.name) for field in fields(part)}
@@ -175,6 +184,8 @@ def build(kind: Any, value: Any, where: str, arrays: Mapping[str, Any] | None = 
                 raise InputError(f"{where} must name a tensor of the file, got {shorten(repr(value))}")
             return (arrays or {})[value]
         kind = int if int in choices and type(value) is int else choices[-1]
+    if kind is SplitTrees:
+        return SplitTrees() if value is None else _unpack(build(_PackedTrees, value, where))
     origin = get_origin(kind)
     if origin is np.ndarray:
         return _array(get_args(get_args(kind)[1])[0], value, where)
@@ -214,3 +225,31 @@ def _array(dtype: type, value: Any, where: str) -> Any:
         return np.array(value, dtype)
     except (ValueError, OverflowError):
         raise InputError(f"{where} has rows of different lengths, or numbers of more than 64 bits") from None
+
+
+@dataclass(frozen=True)
+class _PackedTrees(FrozenArrays):
+    """Every group with the number of its nodes, and the codes of all nodes."""
+
+    groups: NDArray[np.int64]  # (n, 4)
+    nodes: str
+
+
+def _pack(trees: SplitTrees) -> Any:
+    groups = np.array([[*group, len(tree) // 2] for group, tree in trees.items()])
+    return describe(_PackedTrees(groups, base64.b64encode(zlib.compress(b"".join(trees.values()), 9)).decode()))
+
+
+def _unpack(packed: _PackedTrees) -> SplitTrees:
+    try:
+        stream = zlib.decompressobj()
+        nodes = stream.decompress(base64.b64decode(packed.nodes, validate=True), 2 * MAX_NODES)
+    except (ValueError, zlib.error):
+        raise InputError("trees are damaged") from None
+    if packed.groups.shape[1:] != (4,) or (packed.groups[:, 3] < 0).any() or packed.groups[:, 3].max() > MAX_NODES:
+        raise InputError("the groups of trees need a step, two symbols and a number of nodes")
+    ends = 2 * np.cumsum([0, *packed.groups[:, 3]])
+    groups: list[Group] = [(step, last, right) for step, last, right, _ in packed.groups.tolist()]
+    if not stream.eof or stream.unused_data or ends[-1] != len(nodes) or len(set(groups)) < len(groups):
+        raise InputError("trees are cut off, or have groups twice")
+    return SplitTrees({group: nodes[begin:end] for group, (begin, end) in zip(groups, pairwise(ends), strict=True)})

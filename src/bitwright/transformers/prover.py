@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property, partial
 from itertools import zip_longest
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from bitwright.transformers.boxes import describe, steps
 from bitwright.transformers.certificate import End, Key, StepJournal, StepResult
 from bitwright.transformers.columns import Ints, check
 from bitwright.transformers.counterexamples import exhaust, forced_margins, replay, search
-from bitwright.transformers.decision import Arithmetic, Counterexample, Decision, DecoderClaim, Group
+from bitwright.transformers.decision import Arithmetic, Counterexample, Decision, DecoderClaim, Group, SplitTrees
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.decoder import check as check_decoder
 from bitwright.transformers.layout import ColumnTask, mixture_of
@@ -131,13 +132,6 @@ def search_claims(
         at = int(example.step == len(task.layout.answer))
         claims[at] = replace(claims[at], verdict="refuted", inputs=1, counterexample=example, open=())
     return tuple(claims)
-
-
-def is_wrong(decoder: Decoder, task: ColumnTask, example: Counterexample) -> bool:
-    """Whether the decoder answers it wrongly in real arithmetic, at its step first, as far as bounds can tell."""
-    table = tabulate(decoder, task, 0.0)
-    before = (bound_input(table, example.symbols, step).lower[0] for step in range(example.step))
-    return _is_below(table, example) and all(lower > 0 for lower in before)
 
 
 def _is_below(table: AttentionTable, example: Counterexample) -> bool:
@@ -330,26 +324,27 @@ def prove_step_alone(proof: BoxProof, number: int) -> StepResult:
     except TimeoutError:
         found, end = StepProof(), "time"
     left = np.bincount(np.concatenate([found.stuck, found.waiting]), minlength=len(groups)).tolist()
-    cases = range(len(groups)) if found.trees.count else ()
-    trees = tuple(b"" if left[case] else found.trees.preorder(case) for case in cases)
+    whole = [case for case in range(len(groups)) if found.trees.count and not left[case]]
+    trees = SplitTrees({groups[case]: found.trees.preorder(case) for case in whole})
+    least = float(found.least) if np.isfinite(found.least) else None
     wrong = [example.symbols for example in hunt.examples.values()]
     inputs = np.array(wrong, np.int64).reshape(-1, *proof.task.positions.shape)
-    return StepResult(end, found.bounded, float(found.least), tuple(left[: len(cases)]), trees, inputs)
+    return StepResult(end, found.bounded, least, tuple(left), trees, inputs)
 
 
 def _claim_of(proof: BoxProof, results: Sequence[StepResult]) -> DecoderClaim:
     task, missing = proof.task, []
-    trees: dict[Group, bytes] = {}
+    trees, least = SplitTrees(), [result.least for result in results if result.least is not None]
     for groups, result in zip_longest(proof.groups, results):
         place = describe(task, groups[0]).partition(" ")[0].rstrip(",")
         if result is not None and (some := sum(result.left)):
             missing.append(f"{place}: {some:,} {'box' if some == 1 else 'boxes'} open")
-        elif result is None or len(result.left) != len(groups) or result.end != "done":
+        elif result is None or result.trees.keys() != {*groups} or result.end != "done":
             missing.append(f"{place}: not finished")
         else:
-            trees |= zip(groups, result.trees, strict=True)
+            trees.update(result.trees)
     boxes = sum(result.boxes for result in results)
     claim = partial(DecoderClaim, proof.about, arithmetic=proof.arithmetic, method="boxes", boxes=boxes)
     if missing:
         return claim("not decided", inputs=0, open=tuple(missing))
-    return claim("proved", inputs=task.inputs, margin=float(min(result.least for result in results)), trees=trees)
+    return claim("proved", inputs=task.inputs, margin=min(least, default=inf), trees=trees)

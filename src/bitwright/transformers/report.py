@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bitwright.common.errors import counted, listing
-from bitwright.transformers.decision import FACTOR, Counterexample, Decision, DecoderClaim, ModuleComparison
+from bitwright.transformers.decision import FACTOR, Counterexample, Decision, DecoderClaim, ModuleComparison, SplitTrees
 from bitwright.transformers.decoder import Decoder, Layer
-from bitwright.transformers.files import digest
+from bitwright.transformers.files import describe, digest
 from bitwright.transformers.layout import ColumnTask
 
 if TYPE_CHECKING:
@@ -45,29 +46,14 @@ def describe_measurements(decision: Decision) -> list[tuple[str, str]]:
         least = f"; none is below {smallest.bound:.4g}"
         rows.append(("margin", f"{smallest.attained:.4g} at {at} of {smallest.inputs}{least}"))
     if wrong is not None:
-        number = count_wrong_inputs(wrong)
-        if wrong.least == 0 and decision.counterexample is not None:
-            number += " in real arithmetic"
-        late = "; the time ended the count" if wrong.timed_out else ""
-        rows.append(("wrong", f"{number}, {share_of(wrong.least, wrong.most, decision.task.inputs)}{late}"))
+        rows.append(("wrong", describe_wrong(wrong, decision.task)))
     return rows
 
 
-def count_wrong_inputs(wrong: WrongInputs) -> str:
-    """The number of wrong inputs, or its bounds."""
-    if wrong.least == wrong.most:
-        return counted(wrong.least, "input")
-    return f"{wrong.least:,} to {counted(wrong.most, 'input')}"
-
-
-def share_of(least: int, most: int, inputs: int) -> str:
-    """What share of the inputs lies between two numbers.
-
-    >>> share_of(25, 92, 100), share_of(25, 25, 100)
-    ('0.25 to 0.92 of all', '0.25 of all')
-    """
-    low, high = (f"{number / inputs:.2g}" for number in (least, most))
-    return f"{low} of all" if low == high else f"{low} to {high} of all"
+def describe_wrong(wrong: WrongInputs, task: ColumnTask) -> str:
+    """How many of the inputs that were tried are answered wrongly."""
+    tried = f"all {wrong.tried:,}" if wrong.tried == task.inputs else f"{wrong.tried:,} random"
+    return f"{wrong.wrong:,} of {tried} inputs"
 
 
 def headline(decision: Decision) -> str:
@@ -234,26 +220,13 @@ def _measurements(decision: Decision) -> dict[str, Any]:
     if (smallest := decision.smallest) is not None:
         found["smallest_margin"] = {name: of for name, of in vars(smallest).items() if name != "symbols"}
     if (wrong := decision.wrong) is not None:
-        found["wrong_inputs"] = {"least": wrong.least, "most": wrong.most, "first": [[*of] for of in wrong.first]}
-        found["wrong_inputs"]["timed_out"] = wrong.timed_out
+        found["wrong_inputs"] = dict(vars(wrong))
     return found
 
 
 def _claim(claim: DecoderClaim) -> dict[str, Any]:
-    example = claim.counterexample
-    shown = None
-    if example is not None:
-        shown = {"inputs": example.inputs, "step": example.step, "replayed_by": example.replayed_by}
-        shown |= {"right": list(example.right), "written": list(example.written)}
-    document = {
-        "about": claim.about,
-        "verdict": claim.verdict,
-        "arithmetic": claim.arithmetic,
-        "method": claim.method,
-        "margin": claim.margin,
-        "boxes": claim.boxes,
-        "runtime": claim.runtime or None,
-        "open": list(claim.open) or None,
-        "counterexample": shown,
-    }
-    return {name: value for name, value in document.items() if value is not None}
+    document: dict[str, Any] = describe(replace(claim, trees=SplitTrees()))
+    if (example := document["counterexample"]) is not None:
+        del example["symbols"]
+    del document["inputs"]
+    return {name: value for name, value in document.items() if value not in (None, "", [])}

@@ -88,13 +88,13 @@ class SpecificationReader(EnsureReader):
 
 
 def compile_lines(
-    lines: Mapping[str, EnsureLine], words: Sequence[InputWord], answer: str, digits: int, length: int
+    lines: Mapping[str, EnsureLine], words: Sequence[InputWord], answer: Token, digits: int, length: int
 ) -> Columns:
     """The automaton of some lines; raises WrongError at the token that it does not understand.
 
     Args:
         lines: by their text; each defines one answer.
-        answer: the answer that has a symbol in every column, of which there are `digits`; empty if there is none.
+        answer: the name of the answer that has a symbol in each of `digits` columns; without text if there is none.
         length: how many columns the automaton reads.
     """
     for word in words:
@@ -118,7 +118,7 @@ def compile_lines(
         step,
         length=length,
         guesses=[(case, tuple(circuit.starts)) for case, circuit in enumerate(circuits)],
-        answer=answer,
+        answer=answer.text,
         flags={name: flag(name) for name in circuits[0].flags},
         accepts=lambda state: circuits[state[0]].accepts(state[1]),
     )
@@ -131,7 +131,7 @@ def compile_lines(
 class _Specification:
     lines: Mapping[str, EnsureLine]
     words: Mapping[str, InputWord]
-    answer: str
+    answer: Token
     digits: int
     length: int
 
@@ -157,8 +157,8 @@ class _Specification:
                 raise WrongError(truth.left.token, f"'{name}' is an input, or defined twice")
             known.add(name)
             yield truth.left, truth.right, line
-        if self.answer and self.answer not in known:
-            raise InputError(f"no ensure line defines '{self.answer}'")
+        if self.answer.text and self.answer.text not in known:
+            raise WrongError(self.answer, f"no ensure line defines '{self.answer.text}'; add one, or leave it out")
 
     def word(self, name: Named | Span) -> InputWord:
         if name.text not in self.words:
@@ -183,9 +183,9 @@ class _Specification:
             return columns
         last = rest[_last_states(columns, [word.length for word in self.words.values()])]
         if last.min() < 0:
-            raise InputError(f"'{self.answer}' can be negative; write abs(...), or mod a power of the base")
+            raise InputError(f"'{self.answer.text}' can be negative; write abs(...), or mod a power of the base")
         if last.max() > 0:
-            raise InputError(f"'{self.answer}' needs more digits than the {self.digits} in the answer")
+            raise InputError(f"'{self.answer.text}' needs more digits than the {self.digits} in the answer")
         return replace(columns, flags={name: of for name, of in columns.flags.items() if name != _REST})
 
 
@@ -227,7 +227,7 @@ class _Circuit:
         return all(condition(states) for condition in self.conditions)
 
     def _define(self, name: Named, tree: Tree, line: EnsureLine) -> None:
-        if name.text != self.task.answer:
+        if name.text != self.task.answer.text:
             if name.index is not None or line.ranges:
                 raise WrongError(name.token, f"'{name.text}' has no columns in the answer: {name.text}[1..n]")
             if _is_number(tree):
@@ -249,7 +249,7 @@ class _Circuit:
         form = self.linear(tree.left if modular else tree)
         base = task.base(form, token)
         if modular and constant(tree.right) != base**task.digits:
-            raise WrongError(tree.token, f"mod must be {base}^{task.digits}, since {task.answer} has so many digits")
+            raise WrongError(tree.token, f"mod must be {base}^{task.digits}, the digits of the answer")
         if not modular:
             if task.digits < task.length:
                 raise WrongError(

@@ -29,7 +29,6 @@ from bitwright.common.files.storage import as_path
 from bitwright.common.scanner import END, MAX_LINE, Token, WrongError
 from bitwright.rules.ensure_text import ENSURE_SCANNER
 from bitwright.rules.ensures import EnsureLine
-from bitwright.rules.expressions import Combined, Named
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 from bitwright.transformers.specification import InputWord, Span, SpecificationReader, compile_lines, constant
 
@@ -129,37 +128,24 @@ def _task(parts: _Parts, end: Token) -> ColumnTask:
     """The task, once all lines are read."""
     if not parts.words or not parts.ensures or not {"prompt", "answer"} <= {*parts.rows}:
         raise WrongError(end, "a task needs the lines 'numbers' or 'words', 'ensure', 'prompt' and 'answer'")
-    rows = {row: tuple(slot for _, slot in slots) for row, (_, slots) in parts.rows.items()}
-    places = tuple(slot for slot in rows["answer"] if isinstance(slot, Place))
+    (prompt, read), (row, written) = parts.rows["prompt"], parts.rows["answer"]
+    places = [slot for _, slot in written if isinstance(slot, Place)]
     digits = {place.word: place.column + 1 for place in sorted(places, key=lambda place: place.column)}
     lengths = {word.name: word.length for word in parts.words.values()}
-    columned = [name for name, count in digits.items() if count]
+    columned = {slot.word: token for token, slot in written if isinstance(slot, Place) and slot.column >= 0}
     if len(columned) > 1:
-        raise WrongError(parts.rows["answer"][0], f"one answer may have columns, here {' and '.join(columned)} have")
-    answer = next(iter(columned), "")
-    _check_defined(parts)
-    length = max(*lengths.values(), digits.get(answer, 1))
-    columns = compile_lines(parts.ensures, [*parts.words.values()], answer, digits.get(answer, 0), length)
-    _check_places(*parts.rows["prompt"], lengths)
-    _check_places(*parts.rows["answer"], {name: digits[name] if name == answer else 0 for name in columns.outputs})
-    for name in parts.tokens:
-        if name.text not in {*columns.words, *columns.outputs}:
-            raise WrongError(name, f"'{name.text}' is neither a word nor an answer")
-    stop = tuple(slot for slot in rows.get("stop", ()) if isinstance(slot, int))
-    tokens = {name.text: symbols for name, symbols in parts.tokens.items()}
-    return ColumnTask(columns, PromptLayout(rows["prompt"], places, tokens, stop))
-
-
-def _check_defined(parts: _Parts) -> None:
-    """Raises WrongError for an answer that no line defines, if all lines define something."""
-    truths = [line.truth for line in parts.ensures.values()]
-    names = {of.left.text for of in truths if isinstance(of, Combined) and isinstance(of.left, Named)}
-    if len(names) < len(truths) or names & {*parts.words}:
-        return  # these mistakes are told with the lines
-    for token, slot in parts.rows["answer"][1]:
-        if isinstance(slot, Place) and slot.word not in names:
-            cure = f"add ensure {slot.word} == ..., or leave {slot.word} out of the answer"
-            raise WrongError(token, f"no ensure line defines '{slot.word}'; {cure}")
+        raise WrongError(row, f"one answer may have columns, here {' and '.join(columned)} have")
+    name, answer = next(iter(columned.items()), ("", end))
+    length = max(*lengths.values(), digits.get(name, 1))
+    columns = compile_lines(parts.ensures, [*parts.words.values()], answer, digits.get(name, 0), length)
+    _check_places(prompt, read, lengths)
+    _check_places(row, written, {output: digits[name] if output == name else 0 for output in columns.outputs})
+    for token in parts.tokens:
+        if token.text not in {*columns.words, *columns.outputs}:
+            raise WrongError(token, f"'{token.text}' is neither a word nor an answer")
+    stop = tuple(slot for _, slot in parts.rows.get("stop", (end, []))[1] if isinstance(slot, int))
+    tokens = {token.text: symbols for token, symbols in parts.tokens.items()}
+    return ColumnTask(columns, PromptLayout(tuple(slot for _, slot in read), tuple(places), tokens, stop))
 
 
 def _check_places(row: Token, slots: Slots, lengths: dict[str, int]) -> None:
@@ -167,6 +153,8 @@ def _check_places(row: Token, slots: Slots, lengths: dict[str, int]) -> None:
     wanted = [Place(name, column) for name, length in lengths.items() for column in (range(length) if length else [-1])]
     for token, slot in slots:
         if isinstance(slot, Place) and slot not in wanted:
+            if row.text == "answer" and slot.word not in lengths:
+                raise WrongError(token, f"no ensure line defines '{slot.word}'; add one, or leave it out")
             raise WrongError(token, f"the {row.text} cannot have {slot}; there are {listing([*map(str, wanted)])}")
     if missing := [str(place) for place in wanted if place not in [slot for _, slot in slots]]:
         raise WrongError(row, f"the {row.text} lacks {listing(missing)}")

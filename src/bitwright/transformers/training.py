@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -19,7 +18,7 @@ from bitwright.transformers.counterexamples import forced_margins
 from bitwright.transformers.decision import Arithmetic, Decision
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.layout import ColumnTask, mixture_of
-from bitwright.transformers.prover import decide
+from bitwright.transformers.prover import Progress, decide
 
 AHEAD = 32  # steps whose inputs are drawn at once
 TESTED = 4096  # inputs of the mixture that tell how far a decoder is from a proof
@@ -64,16 +63,6 @@ class TrainingRecipe:
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far training is: the stage, steps done and in all, and an estimate of the seconds left in this stage."""
-
-    stage: str
-    done: int
-    total: int
-    seconds_left: float
-
-
-@dataclass(frozen=True)
 class TrainedDecoder:
     """A trained decoder, and what is proved of it.
 
@@ -89,16 +78,13 @@ class TrainedDecoder:
     wrong: tuple[float, ...]
 
 
-Report = Callable[[Progress], None]
-
-
 def train(
-    task: ColumnTask, recipe: TrainingRecipe, *, seeds: Sequence[int], progress: Report | None = None
+    task: ColumnTask, recipe: TrainingRecipe, *, seeds: Sequence[int], progress: Progress | None = None
 ) -> tuple[Decoder, ...]:
     """One trained decoder for each seed; the same bytes for the same seeds on the same kernel of linear algebra."""
     copies = _Copies(task, recipe, seeds)
     with _one_thread():
-        copies.descend(recipe.steps, recipe.rate, "training", progress)
+        copies.descend(recipe.steps, recipe.rate, progress)
         return tuple(copies.decoder(index) for index in range(len(seeds)))
 
 
@@ -109,18 +95,19 @@ def train_until_proved(
     seeds: Sequence[int],
     arithmetic: Arithmetic = "float32",
     enough: int | None = None,
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> tuple[TrainedDecoder, ...]:
     """Trains one decoder for each seed, and those that are not proved in further rounds.
 
     Args:
         arithmetic: what to prove, as in `decide`.
         enough: how many proved decoders end the training; None for all.
+        progress: gets the steps that are done and all steps, of the first training and of each round.
     """
     copies = _Copies(task, recipe, seeds)
     results: dict[int, TrainedDecoder] = {}
     with _one_thread():
-        copies.descend(recipe.steps, recipe.rate, "training", progress)
+        copies.descend(recipe.steps, recipe.rate, progress)
         for number in range(recipe.rounds + 1):
             for index, seed in enumerate(copies.seeds):
                 before = results[seed].wrong if seed in results else ()
@@ -131,7 +118,7 @@ def train_until_proved(
             if not going or number == recipe.rounds or (enough is not None and proved >= enough):
                 break
             copies = copies.chosen(going)
-            copies.descend(recipe.round_steps, recipe.round_rate, f"round {number + 1}", progress)
+            copies.descend(recipe.round_steps, recipe.round_rate, progress)
     return tuple(results[seed] for seed in seeds)
 
 
@@ -174,7 +161,7 @@ class _Copies:
         copies.weights = {name: of.detach()[list(which)].requires_grad_() for name, of in self.weights.items()}
         return copies
 
-    def descend(self, steps: int, rate: float, stage: str, progress: Report | None) -> None:
+    def descend(self, steps: int, rate: float, progress: Progress | None) -> None:
         """Adam on the cross entropy; gradients of each copy are clipped to length 1."""
         import torch
 
@@ -182,7 +169,6 @@ class _Copies:
 
         weights, parameters = self.weights, list(self.weights.values())
         adam = torch.optim.Adam(parameters, lr=rate, betas=(0.9, 0.99))
-        begin = time.monotonic()
         for step in range(steps):
             if step % AHEAD == 0:
                 batches = self._rows(min(AHEAD, steps - step))
@@ -198,8 +184,7 @@ class _Copies:
             _clip([of.grad for of in parameters])
             adam.step()
             if progress and ((step + 1) % AHEAD == 0 or step + 1 == steps):
-                spent = time.monotonic() - begin
-                progress(Progress(stage, step + 1, steps, spent / (step + 1) * (steps - step - 1)))
+                progress(step + 1, steps)
 
     def _rows(self, count: int) -> Ints:
         """(copies, count, batch, tokens) prompts, right answers, and a stop token if one must follow."""

@@ -95,7 +95,7 @@ def _model(c: Certificate, model: Mapping[str, Any]) -> Iterator[str]:
 def _computes(c: Certificate) -> bool:
     """Whether it is proved what the network computes."""
     links = c.chain
-    return c.certified and bool(links.ensures) and links.function is not None and links.function.verdict == "proved"
+    return c.certified and bool(c.about.ensures) and links.function is not None and links.function.verdict == "proved"
 
 
 def network_statement(c: Certificate, title: str = "") -> str:
@@ -106,10 +106,10 @@ def network_statement(c: Certificate, title: str = "") -> str:
         return f"{_function(c)}{title}{says(covers)}"
     sizes = CoveredSizes.read(links.function.sizes)
     if c.sizes == "all" and sizes is not None and (common := links.common(sizes)) is not None:
-        return f"this network computes {links.ensures}, at {common.words}"
+        return f"this network computes {c.about.statement}, at {common.words}"
     at = _at(links.function.sizes if sizes is None or c.sizes == "all" else c.sizes) or "in this program"
     at += _elsewhere(c)
-    return f"this network computes {links.ensures}, {at}; {says(covers).replace('this network', 'it', 1)}"
+    return f"this network computes {c.about.statement}, {at}; {says(covers).replace('this network', 'it', 1)}"
 
 
 def _covered(c: Certificate) -> str:
@@ -137,7 +137,7 @@ def _elsewhere(c: Certificate) -> str:
 
 def _function(c: Certificate) -> str:
     """The part of a headline that says that the function is refuted or not decided; else nothing."""
-    found, what = c.chain.function, c.chain.ensures or "what they should"
+    found, what = c.chain.function, c.about.statement or "what they should"
     if found is None or not c.chain.tried or found.verdict in ("proved", "not stated"):
         return ""
     return f"the rules {'do not compute' if found.verdict == 'refuted' else 'may not compute'} {what}; "

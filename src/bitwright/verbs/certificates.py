@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bitwright.common.errors import InputError, Report, counted, thousandths
+from bitwright.common.errors import Report, counted, thousandths
+from bitwright.common.files.documents import check_fields, each, optional, table, text, whole
 from bitwright.common.files.storage import as_path, write_atomically
 from bitwright.common.files.storage import check_writable as check_writable
 from bitwright.common.lazy import Shown
@@ -16,17 +18,30 @@ from bitwright.proofs.certificate_file import claims_of, read_verdict
 from bitwright.proofs.claims import ONE_SIZE, Claim, Outcome
 from bitwright.proofs.exhaustion import NetworkVerdict
 from bitwright.proofs.exhaustion.one_state import OneState
+from bitwright.rules.algorithm import MAX_EXAMPLES
+from bitwright.rules.ensures import joined
 from bitwright.verbs.certificate_reports import limit_report, network_report, network_statement, state_report
 from bitwright.verbs.chain import ClaimChain
+from bitwright.verbs.sizes import as_programs
+from bitwright.verbs.telling import Teller, teller
 
 if TYPE_CHECKING:
-    from bitwright.networks.external.model import Given, Model
+    from bitwright.networks.external.model import Model
     from bitwright.runs.progress import Progress
     from bitwright.verbs.proof_target import Provable
     from bitwright.verbs.sizes import SizesAsked, Subject
-    from bitwright.verbs.telling import Teller
 
 BitNames = Mapping[str, Sequence[str]]
+_SHOWN = 3  # lines of a specification that a headline has
+_PROGRAM = {
+    "name": text(),
+    "description": text(),
+    "graphs": optional(text()),
+    "names": table(each(text())),
+    "declared": optional(whole(0, MAX_EXAMPLES)),
+    "ensures": each(text()),
+    "inputs": text(),
+}
 _OUTCOMES: dict[str, Outcome] = {
     "certified": "proved",
     "refuted": "refuted",
@@ -37,13 +52,31 @@ _OUTCOMES: dict[str, Outcome] = {
 
 @dataclass(frozen=True)
 class ProvedProgram:
-    """The program that a certificate was made or checked for; a certificate file does not contain it."""
+    """The program that a certificate was made or checked for: for reports, and no part of what is checked."""
 
     name: str = ""
     description: str = ""
     graphs: str | None = None  # of a node program: the graphs on which its cells are of the proved kinds
     names: BitNames = field(default_factory=dict)  # of cells: what the bits of the pattern are called in the program
     declared: int | None = None  # the author's bound on n
+    ensures: tuple[str, ...] = ()  # the lines that state what it computes
+    inputs: str = ""  # for which inputs, if not for all
+
+    @property
+    def statement(self) -> str:
+        """What the program states that it computes, in a few lines."""
+        more = len(self.ensures) - _SHOWN
+        return joined(self.ensures[:_SHOWN]) + f" and {counted(more, 'more line')}" * (more > 0) + self.inputs
+
+    @classmethod
+    def read(cls, document: object, path: Path) -> ProvedProgram:
+        """The program as a certificate file names it, checked for form."""
+        if document is None:  # a file that does not name it
+            return cls()
+        check_fields({"program": document}, path, "a certificate", {"program": table(lambda _: None)})
+        fields: Any = document
+        check_fields(fields, path, "a certificate", _PROGRAM)
+        return cls(**{**fields, "ensures": tuple(fields["ensures"])})
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,21 +166,12 @@ class Certificate(Shown, Report):
         return " ".join(found.on) or (found.bit.partition("_")[0] if self.about.names else "none")
 
     def text(self) -> str:
-        """The certificate as its file contains it, with every number it rests on.
-
-        >>> from bitwright import addition, certify
-        >>> print(certify(addition(10)).text()[:21])
-        {
-          "certified": true
-        """
-        return claims_of(self.own, self.chain.document())
+        """The certificate as its file contains it, with every number it rests on."""
+        named = {"program": asdict(self.about)} if self.about.name else {}
+        return claims_of(self.own, self.chain.document() | named)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the certificate to a JSON file, which `load` reads.
-
-        >>> from bitwright import addition, certify
-        >>> certify(addition(10)).save("addition.json")
-        """
+        """Writes the certificate to a JSON file, which `load` reads."""
         write_atomically(as_path(path, "a certificate file"), self.text().encode())
 
     @classmethod
@@ -158,14 +182,17 @@ class Certificate(Shown, Report):
 
         >>> from bitwright import addition, certify
         >>> certify(addition(10)).save("addition.json")
-        >>> Certificate.load("addition.json").sentence
-        'certified'
+        >>> Certificate.load("addition.json").report() == certify(addition(10)).report()
+        True
         """
         from bitwright.verbs.folder import certificate_beside
 
         file = certificate_beside(as_path(path, "a certificate file"))
         own, links = read_verdict(file)
-        return cls(own, ClaimChain.read(links, file))
+        check_fields({"links": links}, file, "a certificate", {"links": table(lambda _: None)})
+        document: Any = links
+        about = ProvedProgram.read(document.pop("program", None), file)
+        return cls(own, ClaimChain.read(document, file), about)
 
     def check(
         self,
@@ -177,35 +204,30 @@ class Certificate(Shown, Report):
         device: str | None = None,
         workers: str | int = "1",
         yes: bool = False,
-        oracle: Model | Given | None = None,
+        oracle: Model | Callable[..., Any] | None = None,
         progress: Teller | Progress | bool | None = None,
     ) -> Certificate:
-        """Proves every claim again, and gives the certificate with `holds` set; raises ProofError otherwise.
+        """Proves every claim again, and returns the certificate with `holds` set; raises ProofError otherwise.
 
-        The certificate of a network is checked for that `network`, or its file. A certificate of cells that names sizes
-        is checked at those sizes, and for the program that is given. The options are those of `certify`.
+        A certificate of cells that names sizes is checked at those sizes, and for the program that is given.
+
+        Args:
+            what: the program, or the programs, that it is about.
+            network: the network that it is about; None for the limit.
+            sizes, tile, device, workers, yes, oracle, progress: as for `certify`.
 
         >>> from bitwright import addition, certify, train
         >>> adder = train(addition(4))
         >>> certify(addition(9), adder).check(addition(30), adder).sizes
         'all'
         """
-        from bitwright.verbs import certify
+        from bitwright.verbs.certify import ProofWork, check
 
-        if self.of == "limit" and network is not None:
-            raise InputError("this is a certificate of the limit, which is proved without a network; leave it out")
-        if self.of == "network" and network is None:
-            raise InputError("this is the certificate of a network; give the network too, or its file")
-        how: dict[str, Any] = {"device": device, "workers": workers, "yes": yes, "progress": progress}
-        return certify.check(self, what, network, sizes=sizes, tile=tile, oracle=oracle, **how)
+        work = ProofWork(teller(progress), device, str(workers), yes)
+        return check(self, as_programs(what), network, sizes, tile, oracle, work)
 
     def to_dict(self) -> dict[str, Any]:
-        """The certificate as `bitwright certify --json` prints it.
-
-        >>> from bitwright import addition, certify
-        >>> certify(addition(10)).to_dict()["verdict"]
-        'certified'
-        """
+        """The certificate as `bitwright certify --json` prints it."""
         named = {"name": self.about.name} if self.about.name else {}
         more: dict[str, Any] = {"claims": [claim.to_dict() for claim in self.claims]}
         if self.about.graphs is not None:

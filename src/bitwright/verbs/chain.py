@@ -14,21 +14,19 @@ from bitwright.proofs.claims import ONE_SIZE, Claim, Outcome
 from bitwright.proofs.hints import false_hint
 from bitwright.proofs.sizes import CoveredSizes
 from bitwright.rules import Algorithm
-from bitwright.rules.algorithm import for_inputs
 from bitwright.rules.ensures import joined
-from bitwright.verbs.sizes import EVERY, InSizes, ProgramAtSize, numbers_of
+from bitwright.verbs.sizes import EVERY, InSizes, numbers_of
 from bitwright.verbs.telling import Teller
 
-_WHAT = "a certificate"
 _NOT_TRIED = "not tried"
+_ANY = table(lambda _: None)
 _ADVICE = "docs/guides/proof.md#keep-a-trail may help"
-_SHOWN = 3  # lines of a specification that a headline has
 _CLAIM = {
     "verdict": one_of(*get_args(Outcome)),
     "sizes": text(),
     "method": text(),
     "sentence": text(),
-    "counterexample": optional(table(lambda _: None)),
+    "counterexample": optional(_ANY),
 }
 
 
@@ -36,7 +34,6 @@ _CLAIM = {
 class ClaimChain:
     """Claims about a program, and their certificates, which separate checkers read."""
 
-    ensures: str = field(default="", compare=False)  # the specification, as it is written
     claims: tuple[Claim, ...] = ()
     proofs: Mapping[str, Any] = field(default_factory=dict)  # by what the claim is about
 
@@ -65,18 +62,17 @@ class ClaimChain:
         return {claim.about: {"claim": claim.to_dict(), "proof": self.proofs.get(claim.about)} for claim in self.claims}
 
     @classmethod
-    def read(cls, document: object, path: Path) -> ClaimChain:
+    def read(cls, document: Mapping[str, Any], path: Path) -> ClaimChain:
         """The links in a certificate file, checked for form; `check` compares them with new ones."""
-        check_fields({"links": document}, path, _WHAT, {"links": table(lambda _: None)})
         claims, proofs = [], {}
-        for about, link in document.items():  # type: ignore[attr-defined]
-            check_fields({"link": link}, path, _WHAT, {"link": table(lambda _: None)})
-            check_fields(link, path, _WHAT, {"claim": table(lambda _: None), "proof": optional(table(lambda _: None))})
-            check_fields(link["claim"], path, _WHAT, _CLAIM | {"about": one_of(about)})
+        for about, link in document.items():
+            check_fields({"link": link}, path, "a certificate", {"link": _ANY})
+            check_fields(link, path, "a certificate", {"claim": _ANY, "proof": optional(_ANY)})
+            check_fields(link["claim"], path, "a certificate", _CLAIM | {"about": one_of(about)})
             claims.append(Claim(**link["claim"]))
             if link["proof"] is not None:
                 proofs[about] = link["proof"]
-        return cls("", tuple(claims), proofs)
+        return cls(tuple(claims), proofs)
 
     def check(self, claimed: ClaimChain) -> None:
         """Raises ProofError unless these links agree with those that a certificate claims."""
@@ -108,69 +104,58 @@ def prove_chain(
 
     With `code` the function of a machine's code is proved too.
     """
-    claims: list[Claim] = []
     proofs: dict[str, Any] = {}
     if algorithm is None or not algorithm.ensures:
         several = algorithm is None and graphs is None and len(looked.programs) > 1
         why = "a function is proved of one program at a time" if several else "the program has no ensure line"
-        claims.append(Claim("function", "not stated", "none", "none", f"not stated: {why}"))
+        claims = [Claim("function", "not stated", "none", "none", f"not stated: {why}")]
     elif algorithm.computer is not None and not code:
         sentence = f"not tried: {option('function')} proves what the code of a machine computes"
-        claims.append(Claim("function", "not decided", "none", _NOT_TRIED, sentence))
+        claims = [Claim("function", "not decided", "none", _NOT_TRIED, sentence)]
     else:
         with tell.working("proving what the rules compute"):
-            claim, proof = _function(algorithm, looked)
-        claims.append(claim)
-        if proof is not None:
-            proofs["function"] = json.loads(json.dumps(proof))
+            claim, proofs["function"] = _function_claim(algorithm, looked)
+        claims = [claim]
     if algorithm is not None and algorithm.computer is None and (hint := false_hint(algorithm)):
         claims[0] = replace(claims[0], sentence=f"{claims[0].sentence}; {hint}")
     if kinds is not None:
-        claims.append(_sizes(looked, kinds, graphs))
-        if looked.proof is not None:
-            proofs["sizes"] = json.loads(json.dumps(looked.proof.certificate()))
-    lines = () if algorithm is None else algorithm.ensures
-    ensures = joined(lines[:_SHOWN])
-    if len(lines) > _SHOWN:
-        ensures += f" and {counted(len(lines) - _SHOWN, 'more line')}"
-    if algorithm is not None and algorithm.conditions:
-        ensures += f" {for_inputs(algorithm)}"
-    return ClaimChain(ensures, tuple(claims), proofs)
+        claims.append(_sizes_claim(looked, kinds, graphs))
+        proofs["sizes"] = None if looked.proof is None else looked.proof.certificate()
+    return ClaimChain(tuple(claims), {name: json.loads(json.dumps(one)) for name, one in proofs.items() if one})
 
 
-def _sizes(looked: InSizes, kinds: int, graphs: str | None) -> Claim:
+def _sizes_claim(looked: InSizes, kinds: int, graphs: str | None) -> Claim:
     if looked.proof is not None:
         found = looked.proof.claim()
         if graphs is None:
             return found
         sentence = f"all cells are of {counted(len(looked.proof.kinds), 'kind')} on every graph ({found.method})"
         return replace(found, sizes="every graph", sentence=sentence)
-    where = [] if graphs is None else [f"on {graphs}"]
-    where += [] if looked.text is None else [f"at {looked.text}"]
+    where = [f"on {graphs}"] * (graphs is not None) + [f"at {looked.text}"] * (looked.text is not None)
     own = "in this program" if len(looked.programs) == 1 else "in these programs"
     sentence = f"all cells are of {counted(kinds, 'kind')} {', '.join(where) or own}"
     return Claim("sizes", "proved", looked.text or graphs or ONE_SIZE, "compared", sentence)
 
 
-def _function(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, Any] | None]:
+def _function_claim(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, Any] | None]:
     """The claim about the function: at every size if closure over windows proves it, else size by size.
 
     What is wrong at a size that is not looked at is a note.
     """
     from bitwright.proofs.function.prove import prove_function
 
-    several = [one for one in looked.programs if looked.text != EVERY] or [ProgramAtSize(algorithm, None)]
-    everywhere = prove_function(several[0].algorithm)
+    several = [algorithm] if looked.text == EVERY else looked.programs or [algorithm]
+    everywhere = prove_function(several[0])
     found, covered = everywhere.counterexample, everywhere.sizes
-    if covered is not None and not all(numbers_of(one.algorithm) in covered for one in several):
+    if covered is not None and not all(numbers_of(one) in covered for one in several):
         everywhere = replace(everywhere, verdict="not decided", sizes=None, tried=(f"proved for {covered} only",))
-    if everywhere.verdict == "proved" or (found is not None and _is_at(looked, found["lets"])):
+    if everywhere.verdict == "proved" or (found is not None and _has_size(looked, found["lets"])):
         return everywhere.claim(), everywhere.certificate
     chain = [one for one in everywhere.tried if one.startswith("no chain")]
     why = (everywhere.tried if len(everywhere.tried) == 1 else [*chain, f"no invariant was found; {_ADVICE}"])[0]
     if found is not None:
         why = everywhere.sentence()
-    claim = _at_sizes(several, looked.text if looked.text != EVERY else None)
+    claim = _claim_at_sizes(several, looked.text if looked.text != EVERY else None)
     if claim.verdict == "proved" and not numbers_of(algorithm):
         return claim, None
     if claim.verdict == "proved":
@@ -181,18 +166,17 @@ def _function(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, A
     return claim, None
 
 
-def _is_at(looked: InSizes, lets: Mapping[str, int]) -> bool:
+def _has_size(looked: InSizes, lets: Mapping[str, int]) -> bool:
     """Whether a program with these numbers is among those that are looked at."""
-    numbers = [list(numbers_of(one.algorithm).values()) for one in looked.programs]
-    return looked.text == EVERY or list(lets.values()) in numbers
+    return looked.text == EVERY or list(lets.values()) in [list(numbers_of(one).values()) for one in looked.programs]
 
 
-def _at_sizes(programs: Sequence[ProgramAtSize], text: str | None) -> Claim:
+def _claim_at_sizes(programs: Sequence[Algorithm], text: str | None) -> Claim:
     """The claim about all these sizes; that of the first one where it is not proved."""
     from bitwright.proofs.unrolling import prove_at_size
 
     for one in programs:
-        claim = (found := prove_at_size(one.algorithm)).claim()
+        claim = (found := prove_at_size(one)).claim()
         if claim.verdict == "refuted":
             return claim
         if claim.verdict != "proved":

@@ -16,23 +16,15 @@ from bitwright.common.files.storage import as_path, check_writable
 from bitwright.common.workers import Workers
 from bitwright.runs.progress import Progress
 from bitwright.transformers.certificate import StepJournal, read_certificate, task_document
-from bitwright.transformers.columns import Columns
 from bitwright.transformers.decision import Decision
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.files import (
-    FORMAT,
-    describe_decoder,
-    digest,
-    load_decoder,
-    save_decoder,
-)
+from bitwright.transformers.files import FORMAT, describe_decoder, digest, load_decoder, save_decoder
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.margins import count_wrong, smallest_margin
 from bitwright.transformers.modules import Module
-from bitwright.transformers.prover import decide, is_wrong, not_covered
+from bitwright.transformers.prover import decide, not_covered
 from bitwright.transformers.report import describe_layer
 from bitwright.transformers.task_text import load_task, read_task
-from bitwright.transformers.training import Progress as Stage
 from bitwright.transformers.training import TrainedDecoder, TrainingRecipe, train_until_proved
 from bitwright.verbs.telling import Teller, teller
 
@@ -53,40 +45,43 @@ def certify_decoder(
     """Whether a decoder is right on every input of a task; `certify` has the arguments."""
     columns, tell = _as_task(task), teller(progress)
     if not isinstance(decoder, Decoder):
-        raise InputError(_wrong_decoder(decoder))
+        raise InputError(
+            f"a task needs a Decoder, got {shorten(repr(decoder), 60)}; load_decoder(path) reads one, from_gpt2 and "
+            "from_llama make one from the state dict of a module, and the module itself goes to module="
+        )
     limit = SECONDS if seconds is None else seconds
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not (isfinite(limit) and limit >= 0):
         raise InputError(f"{option('seconds')} must be a finite number of at least 0, got {limit}")
     if measure and (reason := not_covered(decoder)):
         raise InputError(f"{option('measure')} cannot be used here: {reason}")
-    who = Workers.parse(str(workers))
-    with ExitStack() as stack:
-        journal = None
-        if resume is not None:
-            journal = stack.enter_context(StepJournal(as_path(resume, "the file to resume from"), decoder, columns, 0))
-            if journal.known:
-                tell.note(f"{counted(len(journal.known), 'step')} of decoding had been tried before, as {resume} says")
-        step = stack.enter_context(tell.working("boxes", at_most=True))
-        how: dict[str, Any] = {"workers": who, "journal": journal, "progress": step, "note": tell.note}
-        decision = decide(decoder, columns, module=module, seconds=limit, **how)
-    described = decision.comparison is None or decision.comparison.agrees
-    return _measured(decision, limit, tell) if measure and described else decision
+    how: dict[str, Any] = {"workers": Workers.parse(str(workers)), "module": module, "seconds": limit}
+    try:
+        with ExitStack() as stack:
+            if resume is not None:
+                file = as_path(resume, "the file to resume from")
+                journal = how["journal"] = stack.enter_context(StepJournal(file, decoder, columns, 0))
+                if journal.known:
+                    tell.note(f"{counted(len(journal.known), 'step')} of decoding are finished, says {resume}")
+            step = stack.enter_context(tell.working("boxes", at_most=True))
+            decision = decide(decoder, columns, progress=step, note=tell.note, **how)
+        described = decision.comparison is None or decision.comparison.agrees
+        return _measured(decision, limit, tell) if measure and described else decision
+    except KeyboardInterrupt:
+        kept = f"what is finished is in {resume}; the same command continues from there"
+        none = f"nothing is kept; with {option('resume')} FILE a stopped proof can be continued"
+        tell.note(none if resume is None else kept)
+        raise
 
 
 def _measured(decision: Decision, seconds: float, tell: Teller) -> Decision:
-    """The decision with the smallest margin unless it is refuted, and the wrong inputs counted unless it is proved."""
+    """The decision with the smallest margin unless it is refuted, and wrong inputs counted unless it is proved."""
     smallest, wrong, of = None, None, (decision.decoder, decision.task)
     if decision.verdict != "refuted":
         with tell.working("percent of the smallest margin") as step:
             smallest = smallest_margin(*of, seconds=seconds, progress=step)
     if not decision:
-        with tell.working("percent of the count of wrong inputs") as step:
-            wrong = count_wrong(*of, seconds=seconds, progress=step)
-        example = decision.counterexample
-        if example is not None and wrong.first[example.step][0] == 0 and is_wrong(*of, example):
-            first = [*wrong.first]
-            first[example.step] = 1, first[example.step][1]
-            wrong = replace(wrong, least=max(wrong.least, sum(least for least, _ in first)), first=tuple(first))
+        with tell.working("inputs") as step:
+            wrong = count_wrong(*of, progress=step)
     return replace(decision, smallest=smallest, wrong=wrong)
 
 
@@ -95,20 +90,10 @@ def _as_task(task: object) -> ColumnTask:
         return task
     if isinstance(task, str) and "\n" in task:
         return read_task(task)
-    if isinstance(task, str | PathLike):
-        raise InputError(f"a decoder needs a task; read it from its file first: load_task({str(task)!r})")
-    if isinstance(task, Columns):
-        raise InputError("a task has a layout too: ColumnTask(columns, PromptLayout(prompt, answer))")
-    raise InputError(f"a decoder needs a task: a ColumnTask, or the text of one; got {shorten(repr(task), 60)}")
-
-
-def _wrong_decoder(given: object) -> str:
-    if given is None:
-        return "a task of a transformer needs a decoder: certify(task, decoder)"
-    if isinstance(given, str | PathLike):
-        return f"a task needs a decoder; read it from its file first: load_decoder({str(given)!r})"
-    made = "from_gpt2 or from_llama makes one from the state dict of a module, which is given as module="
-    return f"a task needs a Decoder, got {shorten(type(given).__name__, 60)}; {made}"
+    raise InputError(
+        f"a decoder needs a task or the text of one, got {shorten(repr(task), 60)}; load_task(path) reads one, and "
+        "ColumnTask(columns, PromptLayout(prompt, answer)) makes one"
+    )
 
 
 # ---- files
@@ -141,8 +126,8 @@ def certify_file(
     """What `certify_decoder` gives for the decoder in a file.
 
     Args:
-        output: for the certificate (.json), or for a page with the picture (.html); what is done lies in a file beside
-            it until the decoder is decided.
+        output: for the certificate (.json), or for a page with the picture (.html); what is finished is in a file
+            beside it until the decoder is decided.
     """
     file, kept = _named(task, network), resume
     if output is not None:
@@ -150,17 +135,12 @@ def certify_file(
             raise InputError(f"{option('output')} takes a .json file, or for a page a .html file, got {output}")
         check_writable(output)
         kept = resume or output.with_name(output.name + ".part")
-    try:
-        decision = certify_decoder(load_task(task), load_decoder(file), resume=kept, progress=tell, **how)
-    except KeyboardInterrupt:
-        if kept is not None:
-            tell.note(f"what is done so far is in {kept}; the same command goes on from there")
-        raise
+    decision = certify_decoder(load_task(task), load_decoder(file), resume=kept, progress=tell, **how)
     if output is not None:
         decision.save(output, file)
         tell.note(f"wrote {output}")
     if kept is not None and decision.verdict == "not decided":
-        tell.note(f"what is proved is in {kept}; the same command with more {option('seconds')} goes on from there")
+        tell.note(f"what is proved is in {kept}; the same command with more {option('seconds')} continues from there")
     elif kept is not None and resume is None:
         kept.unlink(missing_ok=True)
     return decision
@@ -190,13 +170,13 @@ def _named(task: Path, network: Path | None) -> Path:
 
 def train_file(task: Path, output: Path, *, seeds: range, tell: Teller) -> TrainedDecoder:
     """Trains decoders for the task in a file until one is proved, and writes that one, or the closest to it."""
-    columns = load_task(task)
-    with tell.working("steps of training") as step:
-
-        def show(stage: Stage) -> None:
-            step(stage.done, stage.total)
-
-        trained = train_until_proved(columns, TrainingRecipe(), seeds=list(seeds), enough=1, progress=show)
+    try:
+        with tell.working("steps of training") as step:
+            columns, recipe = load_task(task), TrainingRecipe()
+            trained = train_until_proved(columns, recipe, seeds=list(seeds), enough=1, progress=step)
+    except KeyboardInterrupt:
+        tell.note(f"nothing is written to {output}; the same command trains the same decoders from the beginning")
+        raise
     best = min(trained, key=lambda training: (not training.decision, training.wrong[-1], training.seed))
     save_decoder(best.decoder, output)
     return best

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bitwright.common.bits import shorten, whole_number
-from bitwright.common.errors import InputError, option, suggestion
-from bitwright.engines.make import check_engine, make_engine, network_engine
+from bitwright.common.errors import InputError, check_choice, option, suggestion
+from bitwright.engines.make import ENGINES, make_engine, network_engine
 from bitwright.engines.protocol import Engine as Engine
 from bitwright.networks import FloatNetwork
 from bitwright.rules import Algorithm, Program
@@ -81,7 +81,7 @@ class EngineChoice:
 
     def checked(self, trained: bool = False) -> EngineChoice:
         """Returns the choice; raises InputError if its settings do not go together, or with `trained` networks."""
-        check_engine(self.name)
+        check_choice("engine", self.name, ENGINES)
         check_rounding(self.rounding)
         for name in ("padding", "networks", "seed", "width"):
             if (value := getattr(self, name)) is not None:
@@ -130,6 +130,16 @@ class EngineChoice:
         return training_size(algorithm, self.rounding, self.padding)
 
 
+def choose_pattern(algorithms: Sequence[Algorithm], tile: Tile, n: str | None, padding: int | None = None) -> Pattern:
+    """The pattern of the cells of all these programs, or of the whole state of one, whose limit is meant."""
+    EngineChoice("limit", padding=padding, tile=tile).checked()
+    if tile != "all" and n is not None:
+        raise InputError(
+            f"{option('n')} does not go with cells: n is the cell's own, at most one match in each of its blocks"
+        )
+    return pattern_of([one.program for one in algorithms], tile)
+
+
 Trainer = Callable[["Program", "Recipe"], "FloatNetwork"]
 
 
@@ -157,9 +167,9 @@ def engine_for(
     choice = EngineChoice(engine or ("network" if network is not None else default), **settings)
     tell = teller(None) if tell is None else tell
     if network is not None:
-        from bitwright.verbs.network import Network, open_networks
+        from bitwright.verbs.network import Network, as_networks
 
-        network = open_networks(network)
+        network = as_networks(network)
         if not all(isinstance(one, Network) for one in network):
             from bitwright.verbs.models import model_engine
 
@@ -263,7 +273,9 @@ def _limit(algorithm: Algorithm, pattern: Pattern, choice: EngineChoice) -> Deci
         return cells.LimitDecider(pattern, examples, rounding)
     if choice.name == "kernel":
         return cells.KernelDecider(pattern, examples, rounding)
-    return cells.SampledDecider(pattern, examples, rounding, choice.networks, choice.seed)
+    from bitwright.engines.sampled import SampledDecider
+
+    return SampledDecider(pattern, examples, rounding, choice.networks, choice.seed)
 
 
 def trainer(tell: Teller) -> Trainer:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from bitwright.common.bits import BoolArray, shorten, whole_number
-from bitwright.common.errors import InputError, Report, counted, option, printable
-from bitwright.common.files.executions import Executions, load_executions
+from bitwright.common.errors import InputError, Report, counted, option
+from bitwright.common.files.executions import Executions
 from bitwright.common.files.storage import as_path, check_output
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.networks.network import LearntFrom
@@ -57,19 +57,22 @@ class Sample:
     sample_seed: int = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.source, str | PathLike | Executions):
-            raise InputError(f"{_SOURCES}, got a {type(self.source).__name__}")
-        if isinstance(self.source, PathLike):
-            object.__setattr__(self, "source", fspath(self.source))
-        if isinstance(self.source, str) and (found := re.fullmatch(r"(runs|states):([0-9]{1,9})", self.source)):
-            object.__setattr__(self, "source", found[1])
-            object.__setattr__(self, found[1], int(found[2]))
+        source = fspath(self.source) if isinstance(self.source, PathLike) else self.source
+        if not isinstance(source, str | Executions):
+            raise InputError(f"{_SOURCES}, got a {type(source).__name__}")
+        if isinstance(source, str) and (found := re.fullmatch(r"(runs|states):([0-9]{1,9})", source)):
+            source = found[1]
+            object.__setattr__(self, source, int(found[2]))
+        object.__setattr__(self, "source", source)
+        path = as_path(source, "a file of executions") if isinstance(source, str) else None
+        if self.is_given and path is not None and path.suffix.lower() != ".npz":
+            raise InputError(f"{_SOURCES}, got '{shorten(str(path))}'")
         for name, value in (("runs", self.runs), ("states", self.states)):
             if value is not None and not 1 <= whole_number(value, name) <= _MOST:
                 raise InputError(f"{name} is a number from 1 to {_MOST:,}, got {shorten(value)}")
         whole_number(self.sample_seed, "sample_seed", 0, 2**63)
         check_labels(self.labels)
-        both = self.runs is not None and (self.states is not None or self.source == "states")
+        both = self.runs is not None and (self.states is not None or source == "states")
         if both or (self.is_given and (self.runs is not None or self.states is not None or self.sample_seed)):
             raise InputError(
                 "runs are every step of that many runs, states that many random ones, and a file has its own; give one"
@@ -78,15 +81,7 @@ class Sample:
     @property
     def is_given(self) -> bool:
         """Whether the states exist already, in a file or in memory."""
-        if isinstance(self.source, Executions):
-            return True
-        if self.source in ("runs", "states"):
-            return False
-        if as_path(self.source, "a file of executions").is_dir():
-            raise InputError(f"{printable(str(self.source))} is a folder; give a .npz file of executions")
-        if Path(self.source).suffix.lower() != ".npz":
-            raise InputError(f"{_SOURCES}, got '{shorten(str(self.source))}'")
-        return True
+        return self.source not in ("runs", "states")
 
 
 def executions(
@@ -114,10 +109,9 @@ def executions(
 def executions_for(algorithm: Algorithm, wanted: Sample) -> Executions:
     """The states asked for and their successors; the steps of a file must be those of the program."""
     program, count = algorithm.program, wanted.states or _PER_TEMPLATE * algorithm.program.templates
-    if isinstance(wanted.source, Executions):
-        found = _checked(wanted.source, "the executions", program)
-    elif wanted.is_given:
-        found = _checked(load_executions(Path(wanted.source)), str(wanted.source), program)
+    if wanted.is_given:
+        given = wanted.source if isinstance(wanted.source, Executions) else Executions.load(wanted.source)
+        found = _checked(given, program)
     elif wanted.source == "states":
         found = random_executions(program, count, wanted.sample_seed)
     elif wanted.runs is None:
@@ -128,7 +122,7 @@ def executions_for(algorithm: Algorithm, wanted: Sample) -> Executions:
     return replace(found, lets=lets_of(algorithm))
 
 
-def _checked(found: Executions, what: str, program: Program) -> Executions:
+def _checked(found: Executions, program: Program) -> Executions:
     """Executions with their bits in the program's order; raises InputError if they are of another program."""
     own = tuple(program.layout.names)
     known, column = set(own), {name: at for at, name in enumerate(found.names)}
@@ -136,8 +130,8 @@ def _checked(found: Executions, what: str, program: Program) -> Executions:
         other = next((name for name in found.names if name not in known), None)
         unlike = f"{other}, which the program has not" if other else f"not {next(n for n in own if n not in column)}"
         raise InputError(
-            f"{what} has {counted(len(found.names), 'bit')}, among them {unlike}; the program has {len(own):,}; "
-            "give executions of this program, in this size"
+            f"the executions have {counted(len(found.names), 'bit')}, among them {unlike}; the program has "
+            f"{len(own):,}; give executions of this program, in this size"
         )
     columns = [column[name] for name in own]
     before, after = found.before[:, columns], found.after[:, columns]
@@ -147,7 +141,7 @@ def _checked(found: Executions, what: str, program: Program) -> Executions:
         row = int(unlike_rules.any(axis=1).argmax())
         bit = int(unlike_rules[row].argmax())
         raise InputError(
-            f"state {row + 1:,} of {what} is not followed by what the program makes of it: {own[bit]} is "
+            f"state {row + 1:,} of the executions is not followed by what the program makes of it: {own[bit]} is "
             f"{int(after[row, bit])} there and {int(not after[row, bit])} by the rules"
         )
     return Executions(before, after, own, program.id)
@@ -184,7 +178,8 @@ def dataset(
     `padding` adds examples that are never matched. Executions are of "runs" with random inputs or of random "states"; a
     `Sample` says how many, and which.
 
-    >>> print(dataset("addition", "states.npz", executions="states"))
+    >>> from bitwright import addition
+    >>> print(dataset(addition(4), "states.npz", executions="states"))
     wrote states.npz: 320 random states and their successors, 12 bits
     """
     file, tell, algorithm = as_path(path, "the file to write"), teller(progress), as_algorithm(subject(what))  # type: ignore[arg-type]
@@ -198,10 +193,10 @@ def dataset(
         with tell.working("executions"):
             found = executions_for(algorithm, sample)
             found.save(file)
-        asked = {"source": str(sample.source), "runs": sample.runs, "sample_seed": sample.sample_seed}
-        of = {"runs": "states of runs", "states": "random states"}.get(str(sample.source), f"states of {sample.source}")
-        sentence = f"wrote {file}: {len(found):,} {of} and their successors, {bits}"
-        return Dataset(file, {**about, "states": len(found), **asked}, sentence)
+        source = "file" if sample.is_given else str(sample.source)
+        about |= {"states": len(found), "source": source, "runs": sample.runs, "sample_seed": sample.sample_seed}
+        of = {"runs": "states of runs", "states": "random states"}.get(source, "states of a file")
+        return Dataset(file, about, f"wrote {file}: {len(found):,} {of} and their successors, {bits}")
     check_dense(program, padding or 0)
     examples = TrainingSet(program, padding or 0)
     with tell.working("writing"):

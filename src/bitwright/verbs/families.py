@@ -76,7 +76,7 @@ class FamilyInference(InferredRules):
     @property
     def first(self) -> int:
         """The size from which the theorem holds."""
-        return self._fitted.first
+        return self._fitted.needs.first
 
     @cached_property
     def smallest(self) -> int:
@@ -212,9 +212,7 @@ class FamilyInference(InferredRules):
             yield "              every second position is an array of its own, x[2*j-1] and x[2*j], without slices"
         if (joined := self.found.joined) is not None:
             yield f"  blocks      found: of at most {joined.most} bits, joined alike at every place and size"
-        if fit.contained is not None:
-            yield f"  theorem     not needed: all that fits lies in what is forced, at every {let} >= {fit.first}"
-        elif needs.size is None:
+        if needs.size is None:
             flat = all(len(array.dimensions) == 1 for array in fit.evidence.arrays)
             what = "with |a| > 1" if flat else "of arrays that grow in two dimensions"
             yield f"  theorem     none for slices {what}; {space.open:,} writes are open at {let} = {space.size}"

@@ -11,13 +11,20 @@ from bitwright.common.bits import BoolArray
 from bitwright.common.errors import InputError, option
 from bitwright.engines.external import FittedModel, ModelColumns
 from bitwright.networks.external import READS, as_model
-from bitwright.networks.external import is_model as is_model
 from bitwright.networks.external.model import StateTable
-from bitwright.rules import Algorithm, NodeProgram
+from bitwright.rules import Algorithm
 from bitwright.rules.cells import Tile
 from bitwright.rules.pattern import Pattern, pattern_of
 from bitwright.verbs.engines import SETTINGS, EngineChoice
-from bitwright.verbs.sizes import SizesAsked, Subject, by_algorithm, every_size_or_own, in_those_sizes, open_programs
+from bitwright.verbs.sizes import (
+    Programs,
+    SizesAsked,
+    Subject,
+    as_programs,
+    at_every_size_or_own,
+    by_algorithm,
+    in_sizes,
+)
 
 if TYPE_CHECKING:
     from bitwright.engines.protocol import Engine
@@ -26,14 +33,14 @@ if TYPE_CHECKING:
 _MOST = 1 << 20  # rows of a table
 
 
-def fitted(
-    given: Any, what: Subject | Sequence[Subject], sizes: SizesAsked | None = None, tile: Tile | None = None
+def fit_model(
+    given: Any, subjects: Programs, sizes: SizesAsked | None = None, tile: Tile | None = None
 ) -> tuple[FittedModel, Pattern]:
     """A network with its columns, and the program or the kinds of cells that it is for.
 
     Of the ways in which a network can read a program, exactly one must fit the numbers of its columns.
     """
-    model, subjects = as_model(given), open_programs(what)
+    model = as_model(given)
     fitting, tried = [], []
     why: dict[str, None] = {}
     for reads, of in _ways(subjects, sizes, tile):
@@ -57,9 +64,7 @@ def fitted(
     raise InputError(f"{model.name} does not fit {name}: {'; '.join(why)}. A network reads {' or '.join(tried)}")
 
 
-def _ways(
-    subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None, tile: Tile | None
-) -> Iterator[tuple[Reads, Pattern]]:
+def _ways(subjects: Programs, sizes: SizesAsked | None, tile: Tile | None) -> Iterator[tuple[Reads, Pattern]]:
     """The ways in which a network could read these programs."""
     if len(subjects) == 1 and isinstance(subjects[0], Algorithm) and sizes is None and tile in (None, "all"):
         whole = Pattern.of_state(subjects[0].program)
@@ -71,13 +76,11 @@ def _ways(
         yield "templates", pattern
 
 
-def kinds_of(subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None = None) -> Pattern:
+def kinds_of(programs: Programs, sizes: SizesAsked | None = None) -> Pattern:
     """One cell of every kind that these programs have: at every size if that can be proved, else at their own."""
-    if sizes is not None or len(subjects) > 1:
-        looked = in_those_sizes(subjects, sizes)
-    else:
-        looked = every_size_or_own(subjects[0])
-    return pattern_of([one.algorithm.program for one in looked.programs])
+    every = sizes is None and len(programs) == 1
+    looked = at_every_size_or_own(programs[0]) if every else in_sizes(programs, sizes)
+    return pattern_of([one.program for one in looked.programs])
 
 
 def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsked | None) -> StateTable:
@@ -87,7 +90,7 @@ def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsk
 
     if reads not in READS:
         raise InputError(f"{option('reads')} is {', '.join(READS[:-1])} or {READS[-1]}, got {reads!r}")
-    subjects = open_programs(what)
+    subjects = as_programs(what)
     if reads == "cells":
         columns = ModelColumns.of(reads, kinds_of(subjects, sizes))
     elif sizes is None and len(subjects) == 1 and isinstance(subjects[0], Algorithm):
@@ -124,7 +127,7 @@ def model_engine(algorithm: Algorithm, given: Any, choice: EngineChoice) -> Engi
     usual = EngineChoice("network", evaluate=choice.evaluate)
     if other := next((name for name in SETTINGS if getattr(choice, name) != getattr(usual, name)), None):
         raise InputError(f"{option(other)} does not go with a network that was made elsewhere; leave it out")
-    found, of = fitted(given, algorithm)
+    found, of = fit_model(given, [algorithm])
     reads = found.columns.reads
     if reads != "states":
         return CellEngine(algorithm.program, of, ModelDecider(of, found.model, reads), evaluate=choice.evaluate)

@@ -19,7 +19,7 @@ from bitwright.networks.cache import network_files
 from bitwright.networks.integer import WEIGHT_BITS
 from bitwright.networks.store import load_any_network, read_about, read_network, save_network
 from bitwright.rules import Algorithm, NodeProgram, Program
-from bitwright.rules.algorithms.known import known_algorithm
+from bitwright.rules.algorithms.arithmetic import known_algorithm
 from bitwright.rules.given import as_algorithm
 from bitwright.rules.pattern import Pattern, read_pattern
 from bitwright.verbs.open import subject
@@ -197,9 +197,9 @@ class Network(Shown, Report):
         >>> from bitwright import addition, certify, run, train
         >>> adder = train(addition(4))
         >>> adder.save("adder.safetensors")
-        >>> run(addition(9), p=300, q=11, network="adder.safetensors").value
+        >>> run(addition(9), p=300, q=11, network=Network.load("adder.safetensors")).value
         311
-        >>> adder.save("adder", certify("addition", adder))
+        >>> adder.save("adder", certify(addition(4), adder))
         >>> sorted(file.name for file in Path("adder").iterdir())
         ['README.md', 'certificate.json', 'config.json', 'model.safetensors']
         """
@@ -219,8 +219,7 @@ class Network(Shown, Report):
     def load(cls, path: str | PathLike[str], what: Any = None) -> Network:
         """The network in a file, after checking that it is one and is as it was written.
 
-        A network of the whole state says which program it is for if that is a shipped one; give the program, or its
-        file, as `what` otherwise.
+        A network of the whole state says which program it is for if that is a shipped one; give it as `what` otherwise.
 
         >>> from bitwright import addition, train
         >>> train(addition(3), tile="all", width=256).save("whole.safetensors")
@@ -246,13 +245,8 @@ class Network(Shown, Report):
         return Network.combine([self], weight_bits)
 
     @classmethod
-    def combine(
-        cls,
-        networks: str | PathLike[str] | Iterable[Network | str | PathLike[str]],
-        weight_bits: int = 8,
-        what: Any = None,
-    ) -> Network:
-        """One integer network that stands for several, side by side: networks, their files, or a folder of members.
+    def combine(cls, networks: Iterable[Network], weight_bits: int = 8) -> Network:
+        """One integer network that stands for several, side by side.
 
         >>> from bitwright import addition, train
         >>> networks = [train(addition(2), width=256, member=member, integer=False) for member in range(3)]
@@ -261,7 +255,7 @@ class Network(Shown, Report):
         """
         from bitwright.verbs.cells import quantized
 
-        held = open_networks(networks if isinstance(networks, str | PathLike | Network) else list(networks), what)
+        held = as_networks(list(networks))
         if not all(isinstance(one, Network) for one in held):
             raise InputError("networks that were made elsewhere are not quantized; give trained weights")
         first: Network = held[0]
@@ -395,26 +389,33 @@ def wider(weight_bits: int) -> str:
     return "use a wider network" + ("" if weight_bits >= most else f", or weights of up to {most} bits")
 
 
-def open_networks(given: Any, what: Any = None) -> list[Any]:
-    """The networks that were given: one or several, as objects, as files or as folders of files.
+def as_networks(given: Any) -> list[Any]:
+    """One network or several as a list of `Network`; one that was made elsewhere is a `HeldModel`."""
+    from bitwright.networks.external import as_model, is_model
 
-    Each is a `Network`; one that was made elsewhere is a `HeldModel`.
-    """
     found: list[Any] = []
     for one in given if isinstance(given, list | tuple) else [given]:
         if isinstance(one, Network | AnyNetwork):
             found.append(one if isinstance(one, Network) else Network(one, None))
-        elif isinstance(one, str | PathLike) and Path(one).suffix.lower() != ".onnx":
-            found += [_loaded(file, what) for file in network_files(as_path(one, "a network file"))]
+        elif isinstance(one, str | PathLike) or not is_model(one):
+            hint = "; Network.load(path) reads a file" if isinstance(one, str | PathLike) else ""
+            raise InputError(f"give a network, or a list of networks, got a {type(one).__name__}{hint}")
         else:
-            from bitwright.networks.external import as_model, is_model
-
-            if not is_model(one):
-                among = "" if one is given else " among them"
-                raise InputError(f"give networks, or the paths of their files, got a {type(one).__name__}{among}")
             found.append(as_model(one))
     if not found:
         raise InputError("give at least one trained network, or leave it out")
+    return found
+
+
+def load_networks(*paths: str | PathLike[str], what: Algorithm | Program | None = None) -> list[Any]:
+    """The networks in these files, and in folders of files, for the program `what`; an ONNX file is a `Model`."""
+    from bitwright.networks.external import Model
+
+    found: list[Any] = []
+    for path in paths:
+        place = as_path(path, "a network file")
+        onnx = place.suffix.lower() == ".onnx"
+        found += [Model(place)] if onnx else [_loaded(file, what) for file in network_files(place)]
     return found
 
 
@@ -442,6 +443,13 @@ def trained_for(known: Algorithm | None, pattern: Pattern | None, program_id: st
     if known is None:
         return f"program {program_id[:13]}... ({counted(bits, 'bit')}, {counted(templates, 'template')})"
     return f"{known.name} of {counted(len(known.inputs[0].bits), 'bit')}"
+
+
+def is_decoder_file(path: Path) -> bool:
+    """Whether a file holds a decoder, which is proved for a task."""
+    from bitwright.transformers.files import is_decoder_file as is_one
+
+    return is_one(path)
 
 
 def file_format(path: str | PathLike[str]) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SIZED = ("addition", "multiplication", "permutation")  # there in every bit length
 NAMES = (*SIZED, "machine-v")
 IMAGES = (".dec", ".sq")
+_MACHINES = "bitwright.machines.programs"
 
 
 @dataclass(frozen=True)
@@ -41,25 +42,13 @@ class MachineChoice:
         return f"{self.letter or 'V'}:{size}:{self.dialect or ''}".rstrip(":")
 
 
-@dataclass(frozen=True)
-class Package:
-    """A package with programs of its own, which is loaded only when one of them is named."""
-
-    module: str  # with `open_program` and `check_program`
-    suffixes: tuple[str, ...]  # of its files
-    names: tuple[str, ...] = ()
-
-    def has(self, target: str) -> bool:
-        """Whether this is a file or a name of the package."""
-        return target in self.names or Path(target).suffix.lower() in self.suffixes
-
-
-MACHINES = Package("bitwright.machines.programs", (".sbn", *IMAGES), ("machine-v",))
-
-
 def package_of(target: str) -> Any:
-    """The module of the package that a file or a name belongs to; None for rule text and shipped algorithms."""
-    return import_module(MACHINES.module) if MACHINES.has(target) else None
+    """The package of machines for its files and names, loaded only then; None for rule text and shipped algorithms."""
+    return import_module(_MACHINES) if _of_machines(target) else None
+
+
+def _of_machines(target: str) -> bool:
+    return target == "machine-v" or Path(target).suffix.lower() in (".sbn", *IMAGES)
 
 
 def open_program(
@@ -140,7 +129,7 @@ def opened(
         raise InputError(
             f"{target} is a task of a transformer, which certify, train and check take; the others take programs"
         )
-    if lets and (target in NAMES or MACHINES.has(target)):
+    if lets and (target in NAMES or _of_machines(target)):
         raise InputError(
             f"{option('let')} goes with rule files (.bw): it gives a value in place of that of a 'let' line"
         )
@@ -205,7 +194,7 @@ def shipped(
     if not networks or getattr(networks[0], "cells", True):
         return named_algorithm(name, _width(values, default_bits) if bits is None else bits, order)
     from bitwright.common.bits import shorten, width_of
-    from bitwright.rules.algorithms.known import order_of
+    from bitwright.rules.algorithms.arithmetic import order_of
 
     network: Any = networks[0]
     found, trained = network.algorithm, f"this network was trained for {network.trained_for}"
@@ -240,7 +229,7 @@ def _width(values: Mapping[str, Any], default: int) -> int:
 
 def open_subleq(target: str, choice: MachineChoice | None = None) -> SubleqProgram:
     """Machine V as the choice or the program itself describes it, with the image to run."""
-    found: SubleqProgram = import_module(MACHINES.module).open_subleq(target, **vars(choice or MachineChoice()))
+    found: SubleqProgram = import_module(_MACHINES).open_subleq(target, **vars(choice or MachineChoice()))
     return found
 
 
@@ -253,7 +242,7 @@ def of_bits(what: Algorithm | NodeProgram) -> Algorithm:
 
 def is_for_machine_v(what: object) -> TypeIs[SubleqProgram]:
     """Whether this is an image on machine V."""
-    return is_a(what, f"{MACHINES.module}:SubleqProgram")
+    return is_a(what, f"{_MACHINES}:SubleqProgram")
 
 
 def is_image(target: str) -> bool:
@@ -261,14 +250,8 @@ def is_image(target: str) -> bool:
     return target == "machine-v" or Path(target).suffix.lower() in IMAGES
 
 
-def subject(what: Algorithm | Program | NodeProgram | str | PathLike[str]) -> Algorithm | NodeProgram:
-    """The program that was given: an object, a file or a shipped name.
-
-    >>> subject("addition").name
-    'addition'
-    """
+def subject(what: Algorithm | Program | NodeProgram) -> Algorithm | NodeProgram:
+    """The program; one without inputs and outputs as an algorithm. Raises InputError for anything else."""
     from bitwright.rules.given import as_algorithm, is_node_program
 
-    if isinstance(what, str | PathLike):
-        return open_program(what)
     return what if is_node_program(what) else as_algorithm(what)

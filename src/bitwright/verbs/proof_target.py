@@ -1,10 +1,9 @@
-"""What a proof is about: the program or the cells of programs, and a network or the limit."""
+"""What a proof is about: a program or the cells of programs, and a network or the limit."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from bitwright.common.errors import InputError, OtherKindError, ProofError, counted, option
@@ -13,37 +12,33 @@ from bitwright.engines.cells.wiring import tile_of
 from bitwright.engines.external import FittedModel
 from bitwright.networks import AnyNetwork
 from bitwright.networks.external import HeldModel, Model, as_model, is_model
-from bitwright.networks.external.model import Given
 from bitwright.proofs.exhaustion.domains import check_domain
 from bitwright.rules import Algorithm, NodeProgram, Program
+from bitwright.rules.algorithm import for_inputs
 from bitwright.rules.cells import Tile
-from bitwright.rules.pattern import Pattern, bit_names, is_pattern, pattern_of
-from bitwright.verbs.arguments import pattern_asked
+from bitwright.rules.pattern import Pattern, bit_names, is_pattern
 from bitwright.verbs.certificates import BitNames, ProvedProgram
 from bitwright.verbs.chain import ClaimChain, prove_chain
-from bitwright.verbs.models import fitted
-from bitwright.verbs.network import Network, open_networks
-from bitwright.verbs.open import SIZED, shipped
+from bitwright.verbs.engines import choose_pattern
+from bitwright.verbs.models import fit_model
+from bitwright.verbs.network import Network, as_networks
 from bitwright.verbs.sizes import (
     InSizes,
-    ProgramAtSize,
+    Programs,
     SizesAsked,
-    Subject,
+    at_every_size_or_own,
     at_size,
     by_algorithm,
-    check_covers,
-    claimed_sizes,
-    every_size_or_own,
+    in_claimed_sizes,
     in_sizes,
-    in_those_sizes,
-    open_programs,
+    size_of,
 )
 from bitwright.verbs.telling import Teller
 
 if TYPE_CHECKING:
     from bitwright.verbs.certificates import Certificate
 
-Provable = str | PathLike[str] | Network | AnyNetwork | Model | HeldModel | Given
+Provable = Network | AnyNetwork | Model | HeldModel | Callable[..., Any]
 _NOTHING = InSizes(None, ())
 
 
@@ -53,7 +48,7 @@ class ProofTarget:
 
     algorithm: Algorithm  # the program, or the pattern of the cells
     pattern: Pattern
-    network: AnyNetwork | FittedModel | None  # None: the limit
+    network: AnyNetwork | FittedModel | None = None  # None: the limit
     programs: InSizes = _NOTHING  # that are made of these cells; none for a pattern by itself
     stated: Algorithm | None = None  # the program whose function is proved
     tile: Tile = "all"  # how many neighbouring cells of the programs are one
@@ -70,26 +65,28 @@ class ProofTarget:
         return self.programs.text if self.cells else None
 
     @property
-    def graphs(self) -> str | None:
-        return self.programs.graphs if self.cells and self.tile == 1 else None  # a tile of a graph is no tile of others
-
-    @property
     def about(self) -> ProvedProgram:
         """What the certificate says about the program."""
-        one = self.algorithm
-        return ProvedProgram(one.name, one.description, self.graphs, self.names, one.matches)
+        one, of = self.algorithm, self.stated
+        ensures, inputs = () if of is None else tuple(map(str, of.ensures)), ""
+        if of is not None and of.conditions:
+            inputs = f" {for_inputs(of)}"
+        return ProvedProgram(one.name, one.description, self._graphs, self.names, one.matches, ensures, inputs)
 
-    def chain(self, tell: Teller, code: bool) -> ClaimChain:
+    @property
+    def _graphs(self) -> str | None:
+        return self.programs.graphs if self.cells and self.tile == 1 else None  # a tile of a graph is no tile of others
+
+    def prove_chain(self, tell: Teller, code: bool) -> ClaimChain:
         """What else is claimed: what the rules compute, and at which sizes the cells are of these kinds."""
         if self.oracle is not None or not self.programs.programs:
             return ClaimChain()
-        return prove_chain(
-            self.stated, self.programs, len(self.pattern.kinds) if self.cells else None, tell, code, self.graphs
-        )
+        kinds = len(self.pattern.kinds) if self.cells else None
+        return prove_chain(self.stated, self.programs, kinds, tell, code, self._graphs)
 
 
 def limit_target(
-    what: Subject | Sequence[Subject],
+    programs: Programs,
     sizes: SizesAsked | None,
     tile: Tile | None,
     tell: Teller,
@@ -98,7 +95,6 @@ def limit_target(
     claimed: Certificate | None = None,
 ) -> ProofTarget:
     """The limit of networks of a whole state, or of cells: those in the sizes asked for, or `claimed`."""
-    programs = open_programs(what)
     first, single = by_algorithm(programs)[0], _single(programs)
     if claimed is None:
         tile = tile or ("all" if single is not None and sizes is None else 1)
@@ -109,16 +105,16 @@ def limit_target(
     elif sizes is not None or tile is not None:
         raise InputError(f"the certificate is not one of cells; leave out {option('sizes')} and {option('tile')}")
     else:
-        own = _NOTHING if is_pattern(first.program) else in_sizes(first)
-        return ProofTarget(first, pattern_of([first.program], "all"), None, own, first)
+        tile = "all"
     if tile == "all":
-        pattern = pattern_asked(by_algorithm(programs), tile, n, padding)  # refuses several
-        return ProofTarget(first, pattern, None, in_sizes(first), first)
+        pattern = choose_pattern(by_algorithm(programs), tile, n, padding)  # refuses several
+        own = _NOTHING if claimed is not None and is_pattern(first.program) else in_sizes([first])
+        return ProofTarget(first, pattern, None, own, first)
     with tell.working("looking for kinds of cells"):
-        looked = in_those_sizes(programs, sizes) if claimed is None else claimed_sizes(claimed.sizes, programs, sizes)
-        pattern = pattern_asked([one.algorithm for one in looked.programs], tile, n, padding)
+        looked = in_sizes(programs, sizes) if claimed is None else in_claimed_sizes(claimed.sizes, programs, sizes)
+        pattern = choose_pattern(looked.programs, tile, n, padding)
     if claimed is None:
-        check_covers(looked, pattern, first.name, tile)
+        looked.check_covered_by(pattern, first.name, tile)
     elif sizes is None and claimed.sizes is not None:
         for one in by_algorithm(programs):
             tile_of(one.program, pattern)  # refuses cells of other kinds
@@ -126,13 +122,13 @@ def limit_target(
 
 
 def network_target(
-    what: Subject | Sequence[Subject],
+    programs: Programs,
     network: Provable,
     sizes: SizesAsked | None,
     tile: Tile | None,
     tell: Teller,
     *,
-    oracle: Model | Given | None = None,
+    oracle: Model | Callable[..., Any] | None = None,
     device: str | None = None,
     domain: str | None = None,
     claimed: Certificate | None = None,
@@ -148,13 +144,13 @@ def network_target(
         wanted = "no oracle; leave it out" if oracle is not None else f"an oracle; give it as {option('oracle')}"
         raise InputError(f"this certificate names {wanted}")
     if is_model(network):
-        programs, model = open_programs(what), as_model(network)
+        model = as_model(network)
         if claimed is not None and claimed.model is not None:
             model = replace(model, reads=claimed.model["reads"], threshold=claimed.model["threshold"])
-        weights, pattern = fitted(model, programs, sizes, tile)
+        weights, pattern = fit_model(model, programs, sizes, tile)
         if oracle is not None:
             same = replace(as_model(oracle), reads=weights.columns.reads)
-            against = fitted(same, programs, sizes, 1 if pattern.whole is None else "all")[0]
+            against = fit_model(same, programs, sizes, 1 if pattern.whole is None else "all")[0]
         if device not in (None, "cpu"):
             raise InputError(f"{model.name} is evaluated on the CPU; leave out {option('device')} {device}")
     else:
@@ -163,109 +159,105 @@ def network_target(
                 f"{option('oracle')} goes with a network of your own: an ONNX file, a module or a function"
             )
         if isinstance(network, list | tuple):
-            raise InputError(f"give one network, or the path of its file, got a {type(network).__name__}")
-        found, *others = open_networks(network)
-        if others:
-            raise InputError(f"{network} holds several networks; quantize them into one, which can be proved")
-        weights, own = found.weights, found.pattern
-        named = isinstance(what, str) and what in SIZED
-        programs = open_programs(shipped(str(what), {}, networks=[found]) if named else what)
-        if not found.cells:
-            own = _state_of(found.weights, programs)
-        assert own is not None
-        pattern = own
+            raise InputError(f"give one network, got a {type(network).__name__}")
+        (own,) = as_networks(network)
+        weights, pattern = own.weights, own.pattern
+        if not own.cells:
+            if len(programs) > 1:
+                raise InputError(f"this network is for one program, of whole states; got {len(programs):,} programs")
+            program = by_algorithm(programs)[0].program
+            check_made_for(own.weights, program)
+            pattern = Pattern.of_state(program)
     if pattern.whole is None:
         check_domain(pattern.program, domain or "cells")
-        return _cells_target(programs, weights, pattern, sizes, tell, against, claimed, state)
+        return _cells_target(
+            programs,
+            ProofTarget(_cells_of(pattern, programs), pattern, weights, oracle=against),
+            sizes,
+            tell,
+            claimed,
+            state,
+        )
     (algorithm,) = by_algorithm(programs)
     if sizes is not None:
         raise InputError(f"this network was trained on a whole program, not on cells; leave out {option('sizes')}")
-    own_size = _NOTHING if state or is_pattern(algorithm.program) else in_sizes(algorithm)
+    own_size = _NOTHING if state or is_pattern(algorithm.program) else in_sizes([algorithm])
     return ProofTarget(algorithm, pattern, weights, own_size, algorithm, oracle=against)
 
 
-def _state_of(weights: AnyNetwork, programs: Sequence[Algorithm | NodeProgram]) -> Pattern:
-    """The whole state of the one program that these weights are for."""
-    if len(programs) > 1:
-        raise InputError(f"this network is for one program, of whole states; got {len(programs):,} programs")
-    program = by_algorithm(programs)[0].program
-    check_made_for(weights, program)
-    return Pattern.of_state(program)
+def _cells_of(pattern: Pattern, programs: Programs) -> Algorithm:
+    """The pattern as an algorithm that has the name of the first program."""
+    described = f"cells of {counted(len(pattern.kinds), 'kind')}"
+    return replace(as_algorithm(pattern, by_algorithm(programs)[0].name), description=described)
 
 
 def _cells_target(
-    programs: Sequence[Algorithm | NodeProgram],
-    weights: AnyNetwork | FittedModel,
-    pattern: Pattern,
+    programs: Programs,
+    target: ProofTarget,
     sizes: SizesAsked | None,
     tell: Teller,
-    oracle: FittedModel | None,
     claimed: Certificate | None,
     state: bool,
 ) -> ProofTarget:
     """A network of cells, after checking that those of the programs are of its kinds."""
-    first = by_algorithm(programs)[0]
-    cells = replace(as_algorithm(pattern, first.name), description=f"cells of {counted(len(pattern.kinds), 'kind')}")
-    target = ProofTarget(cells, pattern, weights, tile=1, oracle=oracle)
+    first, pattern = by_algorithm(programs)[0], target.pattern
+    target = replace(target, tile=1)
     if first.program == pattern.program and len(programs) == 1 and sizes is None:
         return target
     with tell.working("comparing kinds of cells") as step:
-        looked = _looked(programs, pattern, sizes, claimed)
+        looked = _programs_to_compare(programs, pattern, sizes, claimed)
         here = [*looked.programs]
         if sizes is None and claimed is not None:  # the program that is given, too
-            here += [ProgramAtSize(one, None) for one in by_algorithm(programs)]
+            here += by_algorithm(programs)
         found: list[tuple[Tile, tuple[Program, Any]]] = []
         for number, one in enumerate(here):
             if len(here) > 1:
                 step(number, len(here))
             try:
-                tile, own = tile_of(one.algorithm.program, pattern)
+                tile, own = tile_of(one.program, pattern)
             except OtherKindError as error:
                 if state:
                     continue
-                where = f"{at_size(first.name, one.size)}: {error}"
+                where = f"{at_size(first.name, size_of(one))}: {error}"
                 if claimed is not None and number < len(looked.programs) and looked.text == claimed.sizes is not None:
                     raise ProofError(f"the certificate says sizes = {claimed.sizes}, but {where}") from None
                 raise OtherKindError(where) from None
-            found.append((tile, (one.algorithm.program, own)))
+            found.append((tile, (one.program, own)))
     tiles = sorted({tile for tile, _ in found}, key=str) or [1]
-    names = bit_names(pattern, [own for _, own in found])
+    target = replace(target, names=bit_names(pattern, [own for _, own in found]))
     if state:
-        return replace(target, names=names)
-    check_covers(looked, pattern, first.name, tiles[-1])
-    target = replace(target, programs=looked, stated=_single(programs), tile=tiles[-1], names=names)
+        return target
+    looked.check_covered_by(pattern, first.name, tiles[-1])
+    target = replace(target, programs=looked, stated=_single(programs), tile=tiles[-1])
     tell.note(_covered(target, tiles))
     return target
 
 
-def _single(programs: Sequence[Algorithm | NodeProgram]) -> Algorithm | None:
+def _single(programs: Programs) -> Algorithm | None:
     return programs[0] if len(programs) == 1 and isinstance(programs[0], Algorithm) else None
 
 
-def _looked(
-    programs: Sequence[Algorithm | NodeProgram],
-    pattern: Pattern,
-    sizes: SizesAsked | None,
-    claimed: Certificate | None,
+def _programs_to_compare(
+    programs: Programs, pattern: Pattern, sizes: SizesAsked | None, claimed: Certificate | None
 ) -> InSizes:
     """The programs whose cells are compared: at every size if that is provable and the network has all kinds."""
     if claimed is not None:
-        return claimed_sizes(claimed.sizes, programs, sizes)
+        return in_claimed_sizes(claimed.sizes, programs, sizes)
     if sizes is not None or len(programs) > 1:
-        return in_those_sizes(programs, sizes)
-    looked = every_size_or_own(programs[0])
+        return in_sizes(programs, sizes)
+    looked = at_every_size_or_own(programs[0])
     try:
-        whole = looked.proof is None or all(seen.kind in pattern.kinds for seen in looked.proof.kinds)
-        if whole and all(tile_of(one.algorithm.program, pattern)[0] == 1 for one in looked.programs):
+        covered = looked.proof is None or all(seen.kind in pattern.kinds for seen in looked.proof.kinds)
+        if covered and all(tile_of(one.program, pattern)[0] == 1 for one in looked.programs):
             return looked
     except OtherKindError:
         pass
-    return in_sizes(programs[0])
+    return in_sizes(programs)
 
 
 def _covered(target: ProofTarget, tiles: Sequence[Tile]) -> str:
     """A note on which program was looked at, and in which sizes."""
-    name, graphs = target.algorithm.name, "" if target.graphs is None else f", on {target.graphs},"
+    name, graphs = target.algorithm.name, target.about.graphs
     what = name if graphs and target.sizes is None else at_size(name, target.sizes)
     tiled = "" if tiles == [1] else f", {' or '.join(map(str, tiles))} neighbouring cells as one"
-    return f"all cells of {what}{graphs} are of the network's kinds{tiled}"
+    return f"all cells of {what}{f', on {graphs},' if graphs else ''} are of the network's kinds{tiled}"

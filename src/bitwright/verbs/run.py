@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from os import PathLike, fspath
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 from warnings import warn
 
 import numpy as np
 
-from bitwright.common.bits import BoolArray, from_bit_rows, to_bit_rows
-from bitwright.common.errors import BitwrightWarning, InputError, counted, option
+from bitwright.common.bits import BoolArray, from_bit_rows, to_bit_rows, whole_number
+from bitwright.common.errors import BitwrightWarning, InputError, counted, option, suggestion
 from bitwright.common.lazy import is_a
 from bitwright.engines.protocol import Engine
 from bitwright.rules import Algorithm, Program
@@ -21,14 +20,14 @@ from bitwright.rules.given import is_node_program
 from bitwright.runs.observers import Watch
 from bitwright.runs.progress import Progress
 from bitwright.runs.run import BatchRun, Run, run_batch, run_with
-from bitwright.verbs.arguments import as_array, check_batch, check_named, check_once, check_values
 from bitwright.verbs.engines import SETTINGS, engine_for
-from bitwright.verbs.open import SIZED, MachineChoice, is_image, open_subleq, shipped, subject
+from bitwright.verbs.open import is_for_machine_v, subject
 from bitwright.verbs.telling import Listener, Teller, teller
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
+    from bitwright.machines.programs import SubleqProgram
     from bitwright.machines.subleq import MachineV
     from bitwright.machines.subleq.images import ImageRun
     from bitwright.networks import AnyNetwork
@@ -37,9 +36,8 @@ if TYPE_CHECKING:
     from bitwright.verbs.images import ComputerRun
     from bitwright.verbs.network import Network
 
-    What: TypeAlias = Algorithm | Program | NodeProgram | str | PathLike[str]
-    Held: TypeAlias = str | PathLike[str] | Network | AnyNetwork | Model | Callable[..., Any]
-    Networks: TypeAlias = Held | Sequence[Held]
+    What: TypeAlias = Algorithm | Program | NodeProgram
+    Networks: TypeAlias = Network | AnyNetwork | Model | Callable[..., Any] | Sequence[Network | AnyNetwork]
 
 _OPTIONS = (
     *("inputs", "graph", "on_error", "states", "images"),
@@ -50,6 +48,8 @@ _OF_MANY = ("workers", "margins")
 
 @overload
 def run(what: What, *, states: BoolArray, **settings: Any) -> BatchRun: ...
+@overload
+def run(what: SubleqProgram, inputs: bytes = b"", **settings: Any) -> ComputerRun: ...
 @overload
 def run(
     what: MachineV, inputs: Sequence[bytes] = (), *, images: Sequence[Sequence[int]], **settings: Any
@@ -83,7 +83,7 @@ def run(
 @overload
 def run(what: What, inputs: Any = None, **values: Any) -> Any: ...
 def run(
-    what: What | MachineV,
+    what: What | MachineV | SubleqProgram,
     inputs: Any = None,
     *,
     graph: Any = None,
@@ -100,30 +100,39 @@ def run(
 ) -> Run | BatchRun | list[Run] | list[Run | None] | ComputerRun | list[ImageRun]:
     """Runs a program on input values, given by name or as a dictionary.
 
-    `what` is a program, a file or the name of a shipped algorithm, which is then as long as its values need. `engine`
-    is an engine or its name, and its settings are given beside it: `rounding`, `padding`, `networks`, `seed`, `width`,
-    `device`, `tile`, `evaluate`. `network` is a trained network, its file, or several of
-    either. `steps` limits the number of steps. `record` keeps every state; `watch` looks at single steps. `progress` is
-    True for lines on standard error, or a function of the steps made and the most there can be. Give an input with the
-    name of a setting in the dictionary.
+    Give an input with the name of an argument in the dictionary.
+
+    Args:
+        what: a program, or a machine V with the image that it runs.
+        inputs: numbers by name; of a machine V the bytes that it reads.
+        graph: for a node program: a graph of networkx, an adjacency matrix, a file, a shape such as "torus:20x30", or a
+            list of these.
+        on_error: for a list of graphs: "skip" puts None in place of a graph that cannot be run, and warns.
+        states: start states, one in each row, in place of inputs.
+        images: for a machine V: the images to run, each as it would run alone.
+        engine: an engine or its name: "templates" (the rules), "limit", "kernel", "sampled" or "network".
+        network: a trained network, or several to average.
+        steps: the most steps.
+        record: keep every state.
+        progress: True for lines on standard error, or a function of the steps made and the most there can be.
+        watch: looks at single steps.
+        values: inputs, and settings of the engine: `rounding`, `padding`, `networks`, `seed`, `width`, `device`,
+            `tile`, `evaluate`; of many runs: `workers`, a number of threads, and `margins`, for the smallest of each.
 
     >>> from bitwright import addition
     >>> run(addition(10), p=719, q=483).value
     1202
-    >>> run("addition", {"p": 7, "q": 8}, engine="limit", rounding="sign").value
+    >>> run(addition(4), {"p": 7, "q": 8}, engine="limit", rounding="sign").value
     15
 
-    Arrays and lists of inputs make many runs at once; `outputs` are then arrays. So do `states`, an array of start
-    states. `workers` is the number of threads, which changes no result; `margins` asks for the smallest margin of each.
+    Arrays and lists of inputs make many runs at once; `outputs` are then arrays.
 
     >>> import numpy as np
     >>> run(addition(4), p=np.arange(4), q=9).outputs["sum"]
     array([ 9, 10, 11, 12])
 
-    A node program runs on a `graph`: one of networkx, an adjacency matrix, a file, or a shape such as "torus:20x30".
-    Its inputs are given by node, or in a table, a .csv file; `nodes` of the run has what they put out. A list of graphs
-    gives a list of runs, with the same inputs for all, or with a list of them. With `on_error="skip"` a graph that
-    cannot be run has None in its place, and a warning says why.
+    The inputs of a node program are given by node, or in a table, a .csv file; `nodes` of the run has what they put
+    out. A list of graphs gives a list of runs, with the same inputs for all, or with a list of them.
 
     >>> from bitwright import parse
     >>> flood = parse("bits x; block x; when x=1 write x far.x; input source = x".replace("; ", chr(10)))
@@ -132,37 +141,33 @@ def run(
     >>> [done.steps for done in run(flood, graph=["path:3", "ring:4"], source="0")]
     [2, 2]
 
-    A SUBLEQ file (.sq, .dec) runs on machine V: `inputs` are the bytes that it reads, and `output` of the run has those
-    that it wrote. `instructions` and `seconds` are the most it may take, `memory` names words to show, such as "0:7",
-    and an image without a shape of its own needs `words`, `word_width` and `dialect`.
+    On a machine V, `output` of the run has the bytes written; `instructions` and `seconds` are the most it may take,
+    and `memory` names words to show, such as "0:7". Many `images` take `instructions`, 10,000 by default, and `entry`,
+    the first address.
 
     >>> from pathlib import Path
+    >>> from bitwright.machines.programs import open_subleq
     >>> lines = [".words 32", ".width 8", ".dialect howerj", "out #72", "out #105", "halt"]
     >>> _ = Path("hi.sq").write_text(chr(10).join(lines))
-    >>> run("hi.sq").output
+    >>> run(open_subleq("hi.sq")).output
     b'Hi'
-
-    Many `images` run on one machine V, each of them as it would alone: `run(machine, images=[...])`. `inputs` are then
-    the bytes that each reads, `instructions` is the most to execute, 10,000 by default, and `entry` the first address.
     """
     tell = teller(progress)
-    file = isinstance(what, str | PathLike) and is_image(fspath(what))
-    if images is not None or _is_machine_v(what) or file:
+    if images is not None or _is_machine_v(what) or is_for_machine_v(what):
         others = {"graph": graph, "states": states, "steps": steps, "record": record or None, "watch": watch}
         for name in (name for name, value in others.items() if value is not None):
             raise InputError(f"{option(name)} does not go with images; leave it out")
-        if file and images is None:
-            return _image(fspath(what), inputs, {"engine": engine, "network": network, "progress": progress, **values})  # type: ignore[arg-type]
+        if is_for_machine_v(what) and images is None:
+            from bitwright.verbs.images import ImageConsole, run_image
+
+            if not isinstance(inputs, bytes | None):
+                raise InputError(f"an image reads bytes: give inputs such as b'text', got a {type(inputs).__name__}")
+            how = {"engine": engine, "network": network, "progress": progress, **values}
+            return run_image(what, ImageConsole(inputs or b""), **how)
         return _images(what, images, inputs, engine, network, values, tell)
     settings = {name: values.pop(name) for name in (*SETTINGS, *_OF_MANY) if name in values}
     check_once(inputs, values)
     of_many = {name: settings.pop(name) for name in _OF_MANY if name in settings}
-    if network is not None:
-        from bitwright.verbs.network import open_networks
-
-        network = open_networks(network)
-    if isinstance(what, str | PathLike):
-        what = _opened(what, {**(inputs if isinstance(inputs, Mapping) else {}), **values}, graph, network)
     if isinstance(what, Algorithm) or is_node_program(what):
         check_values(what, values, (*_OPTIONS, *SETTINGS, *_OF_MANY))
     how = {"engine": engine, "network": network, "steps": steps, "record": record, "watch": watch}
@@ -229,16 +234,6 @@ def _is_machine_v(what: object) -> TypeIs[MachineV]:
     return is_a(what, "bitwright.machines.subleq.machine:MachineV")
 
 
-def _image(path: str, inputs: object, how: dict[str, Any]) -> ComputerRun:
-    """Runs one image on the machine that its file or the options describe, and collects its output."""
-    from bitwright.verbs.images import ImageConsole, run_image
-
-    if not isinstance(inputs, bytes | None):
-        raise InputError(f"an image reads bytes: give inputs such as b'text', got a {type(inputs).__name__}")
-    machine = MachineChoice("V", *(how.pop(name, None) for name in ("words", "word_width", "dialect")))
-    return run_image(open_subleq(path, machine), ImageConsole(inputs or b""), **how)
-
-
 def _images(
     machine: Any,
     images: Sequence[Sequence[int]] | None,
@@ -262,17 +257,6 @@ def _images(
         return run_images(machine, images, () if inputs is None else inputs, engine=chosen, **limits)
 
 
-def _opened(path: str | PathLike[str], values: Mapping[str, Any], graph: Any, network: Any) -> Algorithm | NodeProgram:
-    """The program of a path or a name; a shipped one in the size that its values or its network need."""
-    from bitwright.verbs.graphs import as_node_program
-
-    if graph is not None and (program := as_node_program(path)) is not None:
-        return program
-    if path not in SIZED:
-        return subject(path)
-    return shipped(str(path), values, networks=network or ())
-
-
 def _states(algorithm: Algorithm, given: Mapping[str, Any]) -> BoolArray:
     """The start states of many runs; a single number is the same in all of them."""
     check_inputs(algorithm.name, [word.name for word in algorithm.inputs], given)
@@ -291,3 +275,47 @@ def _states(algorithm: Algorithm, given: Mapping[str, Any]) -> BoolArray:
         bits = to_bit_rows(value, len(word.bits), f"input {word.name}", word.signed)
         columns.append(np.broadcast_to(bits, (lengths[0][0] if lengths else 1, len(word.bits))))
     return algorithm.states(np.concatenate(columns, axis=1))
+
+
+def check_named(what: object, inputs: object) -> None:
+    """Raises InputError unless inputs are a dictionary or None."""
+    if not isinstance(inputs, Mapping | None):
+        names = [word.name for word in what.inputs[:3]] if isinstance(what, Algorithm) else ["NAME"]
+        form = ", ".join(f"'{name}': NUMBER" for name in names)
+        raise InputError(
+            f"inputs are given by name, or as a dictionary such as {{{form}}}, got a {type(inputs).__name__}"
+        )
+
+
+def check_once(inputs: object, values: Mapping[str, object]) -> None:
+    """Raises InputError for an input that is given by name and in the dictionary."""
+    if isinstance(inputs, Mapping) and (twice := [name for name in values if name in inputs]):
+        raise InputError(f"input {twice[0]} is given twice, by name and in the dictionary; leave out one of them")
+
+
+def as_array(name: str, value: Any) -> Any:
+    """Converts an array of another library, such as a PyTorch tensor, to NumPy; returns anything else unchanged."""
+    if isinstance(value, np.ndarray) or not hasattr(value, "__array__") or not getattr(value, "ndim", 0):
+        return value
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(f"input {name} cannot be read as an array of NumPy: {error}") from None
+
+
+def check_values(what: Algorithm | NodeProgram, names: Iterable[str], options: Sequence[str]) -> None:
+    """Raises InputError for a name that is no input and resembles an option more than an input."""
+    words = what.schema().inputs if is_node_program(what) else what.inputs
+    known = [word.name for word in words]
+    for name in names:
+        if name not in known and not suggestion(name, known) and (hint := suggestion(name, options)):
+            raise InputError(f"{what.name} has no input '{name}'{hint}")
+
+
+def check_batch(states: object, workers: int | None) -> None:
+    """Raises InputError unless states are an array of bool, and workers a number of threads."""
+    if not isinstance(states, np.ndarray) or states.dtype != bool:
+        got = f"one of {states.dtype}" if isinstance(states, np.ndarray) else f"a {type(states).__name__}"
+        raise InputError(f"states are a NumPy array of bool, got {got}")
+    if workers is not None and whole_number(workers, "workers") < 1:
+        raise InputError(f"workers are an integer of threads, 1 or more, got {workers}")

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.common.errors import InputError, Report, columns, counted, listing, option, printable, shorten
+from bitwright.common.errors import InputError, columns, counted, listing, option, printable, shorten
 from bitwright.common.files.storage import as_path, check_output, write_atomically
 from bitwright.pages.cell_diagram import cell_diagram_svg
-from bitwright.pages.svg import SBN_UNITS, diagram_svg
 from bitwright.rules import Algorithm, NodeProgram, NodeSchema, Program, summary
 from bitwright.rules import cells as of_program
 from bitwright.rules.cells import Kind, Tile
@@ -21,88 +20,22 @@ from bitwright.rules.graph.schema import NodeWord
 from bitwright.rules.pattern import Pattern, first_cells
 from bitwright.verbs.engines import check_tile
 from bitwright.verbs.open import subject
+from bitwright.verbs.reports import Summary
 
 _MOST_ROWS = 60  # of a table
 
 
-@dataclass(frozen=True)
-class KindOfCells:
-    """One kind of cells and how many there are; of the first its bits, its blocks and what its ports set."""
-
-    kind: Kind
-    cells: int
-    first: tuple[str, ...]
-    blocks: int  # also those without rules, which are not part of the kind
-    ports: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True, repr=False)
-class KindsOfCells(Report):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class KindsOfCells(Summary):
     """All kinds of a program, and the pattern that networks of its cells are trained on.
 
     >>> from bitwright import addition
     >>> found = cell_kinds(addition(100))
-    >>> found.cells, [kind.cells for kind in found.kinds], found.pattern.local_states
-    (100, [99, 1], 16)
+    >>> [kind["cells"] for kind in found.data["tables"]], found.pattern.local_states
+    ([99, 1], 16)
     """
 
-    kinds: tuple[KindOfCells, ...]
     pattern: Pattern
-    without_rules: int  # cells of no kind
-    name: str  # of the program
-    program_id: str
-    tile: Tile
-
-    @property
-    def cells(self) -> int:
-        """The number of cells that have a kind."""
-        return sum(kind.cells for kind in self.kinds)
-
-    @property
-    def sentence(self) -> str:
-        """How many cells, kinds, examples and local states there are."""
-        idle = self.without_rules
-        without = f" (and {counted(idle, 'cell')} without rules)" if idle else ""
-        return (
-            f"{self.name}: {counted(self.cells, 'cell')} of {counted(len(self.kinds), 'kind')}{without}; "
-            f"{counted(self.pattern.program.templates, 'example')}, "
-            f"{counted(self.pattern.local_states, 'local state')}"
-        )
-
-    def rows(self) -> Iterator[str]:
-        for number, one in enumerate(self.kinds, 1):
-            ruled = len(one.kind.blocks)
-            only = f"; {ruled} of its {one.blocks} blocks {'has' if ruled == 1 else 'have'} rules"
-            first = f"the first is {listing(one.first, 8)}{only if ruled < one.blocks else ''}"
-            yield f"  kind {number}: {counted(one.cells, 'cell')}, each {one.kind}; {first}"
-            if one.ports:
-                said = "; ".join(f"port[{port}] sets {listing(bits, 4)}" for port, bits in enumerate(one.ports, 1))
-                yield f"    there {said}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as `bitwright show --tile N --json` prints it."""
-        return {
-            "name": self.name,
-            "program_id": self.program_id,
-            "cell_count": self.cells,
-            "tile": self.tile,
-            "kinds": len(self.kinds),
-            "tables": [
-                {
-                    "cells": one.cells,
-                    "blocks": len(one.kind.blocks),
-                    "examples": one.kind.templates,
-                    "ports": len(one.kind.ports),
-                    "local_states": one.kind.local_states,
-                    "first": list(one.first),
-                    "first_ports": [list(bits) for bits in one.ports],
-                }
-                for one in self.kinds
-            ],
-            "examples": self.pattern.program.templates,
-            "local_states": self.pattern.local_states,
-            "pattern_id": self.pattern.program.id,
-        }
 
 
 def program_report(algorithm: Algorithm) -> Iterator[str]:
@@ -200,39 +133,27 @@ def tiled(algorithm: Algorithm, tile: Tile) -> Algorithm:
 
 
 def save_diagram(algorithm: Algorithm, path: str | PathLike[str], tile: Tile | None = None) -> None:
-    """Draws a program into a .svg file: kinds of cells, where blocks are grouped or for a `tile`; machines by units."""
+    """Draws the kinds of a program's cells into a .svg file, `tile` neighbouring cells as one."""
     place = as_path(path, "a diagram")
     check_output(place, ".svg", "diagram")
-    program, units, title = algorithm.program, None, f"{algorithm.name}: {algorithm.description}"
-    if "T_token_0" in program.layout:
-        units = {"T": "Address tree", "M": "Words", "R": "Reading tree", "P": "Port", "D": "Subtractor"}
-        units |= {"C": "Program counter"} | ({"IO": "Console"} if "IO_request" in program.layout else {})
-        units |= {"S": "Sequencer"}
-        title = f"Machine V, {algorithm.description.partition(', ')[2]}"
-    elif "M_word" in program.layout or "M_mem_cont" in program.layout:
-        units = SBN_UNITS
-        title = f"An SBN machine, as {algorithm.name} needs it"
     if tile == "all":
         raise InputError(f"{option('diagram')} draws cells; give {option('tile')} a number")
-    if tile is not None or (program.grouped is not None and units is None):
-        picture = cell_diagram_svg(program, algorithm.name, tile or 1)
-    else:
-        picture = diagram_svg(program, title, units)
-    write_atomically(place, picture.encode())
+    write_atomically(place, cell_diagram_svg(algorithm.program, algorithm.name, tile or 1).encode())
 
 
-def cell_kinds(what: Algorithm | Program | NodeProgram | str | PathLike[str], tile: Tile = 1) -> KindsOfCells:
+def cell_kinds(what: Algorithm | Program | NodeProgram, tile: Tile = 1) -> KindsOfCells:
     """The kinds of the cells of a program, with `tile` neighbouring cells taken as one; as `show --tile` prints them.
 
     Of a node program they are those of its `graphs`; how many cells there are is then that of a small one.
 
     >>> from bitwright import multiplication
-    >>> found = cell_kinds(multiplication(8))
-    >>> len(found.kinds), found.kinds[0].first[:2]
-    (5, ('multiplier[2]', 'to_shift_right[2]'))
+    >>> found = cell_kinds(multiplication(8)).data["tables"]
+    >>> len(found), found[0]["first"][:2]
+    (5, ['multiplier[2]', 'to_shift_right[2]'])
     """
     check_tile(tile)
-    kinds: dict[Kind, KindOfCells] = {}
+    tables: dict[Kind, dict[str, Any]] = {}
+    rows: list[str] = []
     idle = 0
     algorithms = by_its_cells(subject(what))
     for algorithm in algorithms:
@@ -242,10 +163,39 @@ def cell_kinds(what: Algorithm | Program | NodeProgram | str | PathLike[str], ti
         if not isinstance(algorithm, NodeSchema):  # what a node program writes elsewhere is in no cell of its own
             idle += int(np.count_nonzero(found.of < 0))
         for number, (kind, first) in enumerate(zip(found.kinds, first_cells(program, cells, found), strict=True)):
+            if kind in tables:
+                continue
             members = cells.members(int(np.flatnonzero(found.of == number)[0])).tolist()
-            names = tuple(name for block in members for name in program.block_names(block))
-            one = KindOfCells(kind, int(found.counts[number]), names, len(members), first.ports)
-            kinds.setdefault(kind, one)
-    first_of = algorithms[0]
-    pattern = Pattern.of(tuple(kinds))
-    return KindsOfCells(tuple(kinds.values()), pattern, idle, first_of.name, first_of.program.id, tile)
+            count, names = int(found.counts[number]), [name for block in members for name in program.block_names(block)]
+            tables[kind] = {
+                "cells": count,
+                "blocks": len(kind.blocks),
+                "examples": kind.templates,
+                "ports": len(kind.ports),
+                "local_states": kind.local_states,
+                "first": names,
+                "first_ports": [list(bits) for bits in first.ports],
+            }
+            only = (
+                f"; {len(kind.blocks)} of its {len(members)} blocks {'has' if len(kind.blocks) == 1 else 'have'} rules"
+            )
+            shown = f"the first is {listing(names, 8)}{only if len(kind.blocks) < len(members) else ''}"
+            rows.append(f"  kind {len(tables)}: {counted(count, 'cell')}, each {kind}; {shown}")
+            ports = (f"port[{port}] sets {listing(bits, 4)}" for port, bits in enumerate(first.ports, 1))
+            rows += [f"    there {'; '.join(ports)}"] * bool(first.ports)
+    one, pattern, total = algorithms[0], Pattern.of(tuple(tables)), sum(table["cells"] for table in tables.values())
+    data = {
+        "name": one.name,
+        "program_id": one.program.id,
+        "cell_count": total,
+        "tile": tile,
+        "kinds": len(tables),
+        "tables": list(tables.values()),
+        "examples": pattern.program.templates,
+        "local_states": pattern.local_states,
+        "pattern_id": pattern.program.id,
+    }
+    without = f" (and {counted(idle, 'cell')} without rules)" if idle else ""
+    learnt = f"{counted(pattern.program.templates, 'example')}, {counted(pattern.local_states, 'local state')}"
+    sentence = f"{one.name}: {counted(total, 'cell')} of {counted(len(tables), 'kind')}{without}; {learnt}"
+    return KindsOfCells(headline=sentence, lines=rows, data=data, pattern=pattern)

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log
-from os import PathLike
 from typing import Any, Literal, overload
 
 from bitwright.common.bits import shorten, whole_number
-from bitwright.common.errors import InputError, Report, counted, option, suggestion
-from bitwright.proofs.certificate import cell_sizes
+from bitwright.common.errors import InputError, counted, option, suggestion
 from bitwright.proofs.ranges import matches_range
 from bitwright.proofs.width import NetworkWidth, network_width
 from bitwright.rules import Algorithm, NodeProgram, Program
 from bitwright.rules.cells import Tile
 from bitwright.rules.given import by_its_cells
 from bitwright.runs.progress import Progress
-from bitwright.theory import check_scope, sizes
 from bitwright.theory.decisions import cells_range
-from bitwright.verbs.arguments import pattern_asked
+from bitwright.theory.ensemble import check_scope, sizes
+from bitwright.verbs.engines import choose_pattern
 from bitwright.verbs.open import subject
+from bitwright.verbs.reports import Summary
 from bitwright.verbs.telling import Teller, say_compiling, teller
 
-Sized = Algorithm | Program | NodeProgram | str | PathLike[str]
+Sized = Algorithm | Program | NodeProgram
 OF = ("ensemble", "network")
 _SCOPES = {"input": "one input", "inputs": "all inputs", "runs": "all steps of all runs"}
 
 
-@dataclass(frozen=True, repr=False)
-class EnsembleSizes(Report):
+class EnsembleSizes(Summary):
     """How many networks must be averaged, under each rounding.
 
     >>> from bitwright import addition, size
@@ -41,41 +38,13 @@ class EnsembleSizes(Report):
       n at most 20, from blocks (every state: at most one match in each block that has templates)
     """
 
-    name: str
-    found: dict[str, Any]
-    of: str  # what must be right
-    n_scope: str
-
     @property
     def networks(self) -> int | None:
         """How many suffice with calibrated rounding; None if no finite number does."""
-        return self.found["calibrated"]["networks"]  # type: ignore[no-any-return]
-
-    @property
-    def sentence(self) -> str:
-        """What the numbers are for."""
-        n, delta = self.found, self.found["delta"]
-        trust = f", assuming {n['assumption']} (declared, not proved)" if n["assumption"] else ""
-        reach = f", in {n['covers']}" if n["n_source"] == "reachable" else ""
-        return f"{self.name}: networks to average for {self.of}, wrong with probability at most {delta:g}{trust}{reach}"
-
-    def rows(self) -> list[str]:
-        lines = []
-        for name, key in (("sign, Eq. (8)", "sign"), ("sign, tight", "sign_tight"), ("calibrated", "calibrated")):
-            one = self.found[key]
-            count = "unbounded" if one["networks"] is None else f"{one['networks']:,}"
-            lines.append(f"  {name:14} {count:>12}   {one['reason']}")
-        lines.append("  " + "; ".join(f"{rounding} with K = {K:,}" for rounding, K in self.found["examples"].items()))
-        lines.append(f"  n at most {self.found['n_max']:,}, from {self.found['n_source']} ({self.n_scope})")
-        return lines
-
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers, as `bitwright size --json` prints them."""
-        return {"name": self.name} | self.found
+        return self.data["calibrated"]["networks"]  # type: ignore[no-any-return]
 
 
-@dataclass(frozen=True, repr=False)
-class WidthOfNetwork(Report):
+class WidthOfNetwork(Summary):
     """How wide one network with a zero-output start and calibrated rounding should be.
 
     >>> from bitwright import addition, size
@@ -83,62 +52,55 @@ class WidthOfNetwork(Report):
     128
     """
 
-    name: str
-    found: NetworkWidth
-
     @property
     def width(self) -> int:
         """The width that is expected to suffice with probability 1 - delta."""
-        return self.found.expected
+        return self.data["width"]  # type: ignore[no-any-return]
 
-    @property
-    def sentence(self) -> str:
-        """The width, and where it holds."""
-        found = self.found
-        where = {"states": "all states", "runs": "all runs", "cells": "all local states of its cells"}[found.domain]
-        if found.domain == "runs" and not found.every:
-            where = f"{found.error.states:,} states of random runs"
-        return (
-            f"{self.name}: width {found.expected:,} is expected to suffice in {where} "
-            f"(delta {found.delta:g}; first order, not proved)"
-        )
 
-    def rows(self) -> list[str]:
-        found = self.found
-        mean, low, high = found.error.interval
-        count = f"{found.states:,}" if found.states is not None else f"2^{found.log_states / log(2):.0f}"
-        climbed = "" if found.domain == "runs" or found.every else " and of ever worse neighbours"
-        climbed += " (given up before the worst, so perhaps too small)" if found.error.cut else ""
-        most = "at most " if found.domain == "runs" else ""
-        return [
-            f"  {most}{count} states; the worst of {found.error.states:,} of them{climbed}, in "
-            f"{len(found.error.errors)} draws of a Gaussian field, sample seed {found.seed}",
-            f"  worst error {mean:.1f}/sqrt(width), {low:.1f} to {high:.1f} in nine draws of ten; 0.5 is a wrong bit",
-            f"  K = {found.examples:,}; no network was trained",
-        ]
+def _report_ensemble(name: str, n: dict[str, Any], of: str, scope: str) -> EnsembleSizes:
+    trust = f", assuming {n['assumption']} (declared, not proved)" if n["assumption"] else ""
+    reach = f", in {n['covers']}" if n["n_source"] == "reachable" else ""
+    lines = []
+    for label, key in (("sign, Eq. (8)", "sign"), ("sign, tight", "sign_tight"), ("calibrated", "calibrated")):
+        count = "unbounded" if n[key]["networks"] is None else f"{n[key]['networks']:,}"
+        lines.append(f"  {label:14} {count:>12}   {n[key]['reason']}")
+    lines.append("  " + "; ".join(f"{rounding} with K = {K:,}" for rounding, K in n["examples"].items()))
+    lines.append(f"  n at most {n['n_max']:,}, from {n['n_source']} ({scope})")
+    wrong = f"wrong with probability at most {n['delta']:g}{trust}{reach}"
+    return EnsembleSizes(f"{name}: networks to average for {of}, {wrong}", lines, {"name": name} | n)
 
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers, as `bitwright size --of network --json` prints them."""
-        found = self.found
-        mean, low, high = found.error.interval
-        return {
-            "name": self.name,
-            "program_id": found.program_id,
-            "domain": found.domain,
-            "delta": found.delta,
-            "examples": found.examples,
-            "width": found.expected,
-            "states": found.states,
-            "log2_states": found.log_states / log(2),
-            "error": {"mean": mean, "low": low, "high": high},
-            "looked_at": found.error.states,
-            "every": found.every,
-            "cut": found.error.cut,
-            "draws": len(found.error.errors),
-            "sample_seed": found.seed,
-            "order": 1,
-            "proved": False,
-        }
+
+def _report_width(name: str, found: NetworkWidth) -> WidthOfNetwork:
+    mean, low, high = found.error.interval
+    where = {"states": "all states", "runs": "all runs", "cells": "all local states of its cells"}[found.domain]
+    if found.domain == "runs" and not found.every:
+        where = f"{found.error.states:,} states of random runs"
+    count = f"{found.states:,}" if found.states is not None else f"2^{found.log_states / log(2):.0f}"
+    climbed = "" if found.domain == "runs" or found.every else " and of ever worse neighbours"
+    climbed += " (given up before the worst, so perhaps too small)" if found.error.cut else ""
+    most = "at most " if found.domain == "runs" else ""
+    lines = [
+        f"  {most}{count} states; the worst of {found.error.states:,} of them{climbed}, in "
+        f"{len(found.error.errors)} draws of a Gaussian field, sample seed {found.seed}",
+        f"  worst error {mean:.1f}/sqrt(width), {low:.1f} to {high:.1f} in nine draws of ten; 0.5 is a wrong bit",
+        f"  K = {found.examples:,}; no network was trained",
+    ]
+    same = ("program_id", "domain", "delta", "examples", "states", "every")
+    data = {"name": name} | {one: getattr(found, one) for one in same}
+    data |= {
+        "width": found.expected,
+        "log2_states": found.log_states / log(2),
+        "error": {"mean": mean, "low": low, "high": high},
+        "looked_at": found.error.states,
+        "cut": found.error.cut,
+        "draws": len(found.error.errors),
+        "sample_seed": found.seed,
+        "order": 1,
+        "proved": False,
+    }
+    suffices = f"width {found.expected:,} is expected to suffice in {where}"
+    return WidthOfNetwork(f"{name}: {suffices} (delta {found.delta:g}; first order, not proved)", lines, data)
 
 
 @overload
@@ -162,17 +124,22 @@ def size(  # type: ignore[misc]
     tile: Tile | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> EnsembleSizes | WidthOfNetwork:
-    """How many networks an `ensemble` needs to be wrong with probability at most `delta`; or how wide a `network`.
+    """The number of networks that an ensemble needs for error probability `delta`, or the width that a network needs.
 
-    Of an ensemble: `domain` is what must be right, one `input`, all `inputs` (the default) or all steps of all
-    `runs`; `n` says how matches are bounded, as in `certify`; `unmasked` lets the sign rule guess bits that nothing
-    writes, as in the paper.
+    Nothing is trained. The width law is of first order in 1/width, and no proof; `certify` is one.
 
-    Of a network: nothing is trained. The width law is of first order in 1/width, and no proof; `certify` is one.
-    `domain` is `states` (the default) or `runs` (states that runs meet); `sample_seed` says which states and draws.
-
-    With a `tile` these are networks of the program's cells, that many taken as one, or "all", the whole state, which is
-    the default; for node programs it is 1.
+    Args:
+        what: a program; of a node program its cells.
+        delta: the allowed probability of any wrong bit.
+        of: "ensemble", or "network" for the width of one.
+        unmasked: let the sign rule of an ensemble guess bits that nothing writes, as in the paper.
+        n: how the matches of an ensemble are bounded: "blocks", "declared" or "reachable", as in `certify`.
+        domain: what must be right: for an ensemble one "input", all "inputs" (the default) or all steps of all "runs";
+            for a network all "states" (the default) or those of "runs".
+        sample_seed: which states and draws the width law takes.
+        padding: examples that are never matched.
+        tile: networks of the program's cells, that many taken as one; "all", the default, is the whole state.
+        progress: True for lines on standard error, or a function of what is done and how much there is.
 
     >>> from bitwright import addition
     >>> size(addition(10)).networks, size(addition(10), tile=1).networks
@@ -206,7 +173,7 @@ def size(  # type: ignore[misc]
     asked, algorithms = check_scope("inputs" if of == "network" else domain or "inputs"), by_its_cells(own)
     algorithm = algorithms[0]
     with tell.working("looking for kinds of cells"):
-        pattern = pattern_asked(algorithms, tile, n, padding)
+        pattern = choose_pattern(algorithms, tile, n, padding)
     if of == "network":
         if domain not in (None, "states", "runs"):
             choices = suggestion(str(domain), ("states", "runs"))
@@ -214,15 +181,15 @@ def size(  # type: ignore[misc]
         runs = algorithm if domain == "runs" else None
         with tell.working("draws") as told:
             how: dict[str, Any] = {"padding": padding or 0, "seed": sample_seed or 0, "progress": told}
-            return WidthOfNetwork(algorithm.name, network_width(pattern, delta, runs=runs, **how))
+            return _report_width(algorithm.name, network_width(pattern, delta, runs=runs, **how))
     if cells:
-        found = cell_sizes(pattern, delta, asked, padding=padding)
+        found = sizes(pattern, delta, asked, padding=padding)
         local = "one local state" if asked == "input" else f"all {counted(found['local_states'], 'local state')}"
         right = f"{local} of {counted(found['kinds'], 'kind')}"
-        return EnsembleSizes(f"cells of {algorithm.name}", found, right, cells_range(pattern).scope)
+        return _report_ensemble(f"cells of {algorithm.name}", found, right, cells_range(pattern).scope)
     if n == "reachable":
         say_compiling(tell)
     with tell.working("running") as told:
         within = matches_range(algorithm, n, told)
     found = sizes(algorithm, delta, asked, within, padding=padding, masked=not unmasked)
-    return EnsembleSizes(algorithm.name, found, _SCOPES[asked], within.scope)
+    return _report_ensemble(algorithm.name, found, _SCOPES[asked], within.scope)

@@ -1,17 +1,16 @@
-"""A program in several sizes: `1..64`, `l=1..64,k=3`, or a Python range."""
+"""Programs in several sizes: `1..64`, `l=1..64,k=3`, or a Python range."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from bitwright.common.bits import shorten
 from bitwright.common.errors import EffortError, InputError, OtherKindError, ProofError, counted, option
 from bitwright.rules import Algorithm, NodeProgram, NodeSchema, Program
+from bitwright.rules.given import by_its_cells
 from bitwright.rules.graph.node_program import graphs_of
 from bitwright.verbs.open import subject
 
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from bitwright.rules.cells import Tile
     from bitwright.rules.pattern import Pattern
 
+Subject = Algorithm | Program | NodeProgram
+Programs = Sequence[Algorithm | NodeProgram]
 SizesAsked = str | int | Sequence[int]
 EVERY = "all"
 MOST_SIZES = 10_000
@@ -31,49 +32,37 @@ _REMEMBERED = 64  # proofs of kinds
 _PROVED: dict[tuple[str, ...], KindsProof] = {}
 
 
-Subject = Algorithm | Program | NodeProgram | str | PathLike[str]
-
-
-@dataclass(frozen=True)
-class ProgramAtSize:
-    """A program in one size, and which: `4`, `D=1`; None where it has no size to choose."""
-
-    algorithm: Algorithm
-    size: str | None
-
-
 @dataclass(frozen=True)
 class InSizes:
-    """A program in some sizes, and their text, such as `1..64` or `l=1..64,k=3`."""
+    """Programs in some sizes, and the text of these, such as `1..64` or `l=1..64,k=3`."""
 
     text: str | None
-    programs: tuple[ProgramAtSize, ...]
+    programs: tuple[Algorithm, ...]
     proof: KindsProof | None = None  # that the cells of these are all kinds that there are at any size
 
     @property
     def graphs(self) -> str | None:
         """For a node program, the graphs that these programs stand for: `every graph`, or those of some sizes."""
-        found = {one.algorithm.node_program for one in self.programs if isinstance(one.algorithm, NodeSchema)}
+        found = {one.node_program for one in self.programs if isinstance(one, NodeSchema)}
         if found and self.proof is not None:
             return "every graph"
-        return graphs_of([one for one in found if one is not None]) if found else None
+        return graphs_of(list(found)) if found else None
 
-
-def check_covers(looked: InSizes, pattern: Pattern, name: str, tile: Tile | None) -> None:
-    """Raises unless a pattern has every kind of cell that is proved to occur at any size."""
-    if looked.proof is None:
-        return
-    if tile not in (None, 1):
-        raise InputError(f"{option('sizes')} all is about single cells, not about tiles; name sizes, such as 1..64")
-    for seen in looked.proof.kinds:
-        if seen.kind not in pattern.kinds:
-            where = at_size(name, _joined(seen.sizes) or None)
-            raise OtherKindError(f"{where}: this network has no cell like that of {seen.cell}")
+    def check_covered_by(self, pattern: Pattern, name: str, tile: Tile | None) -> None:
+        """Raises unless a pattern has every kind of cell that is proved to occur at any size."""
+        if self.proof is None:
+            return
+        if tile not in (None, 1):
+            raise InputError(f"{option('sizes')} all is about single cells, not about tiles; name sizes, such as 1..64")
+        for seen in self.proof.kinds:
+            if seen.kind not in pattern.kinds:
+                where = at_size(name, _joined(seen.sizes))
+                raise OtherKindError(f"{where}: this network has no cell like that of {seen.cell}")
 
 
 def at_size(name: str, size: str | None) -> str:
     """`k2 at D=1`, `addition at 4 bits`: a program in these sizes."""
-    if size is None:
+    if not size:
         return name
     if size == EVERY:
         return f"{name} at every size"
@@ -82,33 +71,45 @@ def at_size(name: str, size: str | None) -> str:
     return f"{name} at {size if '=' in size else counted(int(size), 'bit')}"
 
 
-def in_sizes(what: Algorithm | NodeProgram, sizes: SizesAsked | None = None) -> InSizes:
-    """The program in each of these sizes; without any, as it is. A node program is given by its schemas.
+def size_of(what: Algorithm | NodeProgram) -> str | None:
+    """The size of a program, such as `4` or `l=1,k=3`; None where it has none to choose."""
+    return _joined(numbers_of(what)) or None
+
+
+def as_programs(what: Subject | Sequence[Subject]) -> list[Algorithm | NodeProgram]:
+    """One program or several, as a list."""
+    several: Sequence[Any] = what if isinstance(what, list | tuple) else [what]
+    if not several:
+        raise InputError("give at least one program, whose cells are meant")
+    return [subject(one) for one in several]
+
+
+def by_algorithm(programs: Programs) -> list[Algorithm]:
+    """These programs; a node program as the schemas that together have all its kinds of cells."""
+    return [own for one in programs for own in by_its_cells(one)]
+
+
+def in_sizes(programs: Programs, sizes: SizesAsked | None = None) -> InSizes:
+    """One program in each of these sizes; without any, the programs as they are. A node program gives its schemas.
 
     `all` gives sizes that together have every kind of cell which occurs at any size.
     """
-    own = numbers_of(what)
-    if sizes == EVERY:
-        return _every_size(what)
+    if len(programs) > 1 and sizes is not None:
+        raise InputError(f"{option('sizes')} goes with one program, got {len(programs):,}")
     if sizes is None:
-        text = _joined(own) or None
-        return InSizes(text, tuple(ProgramAtSize(one, text) for one in _by_cells(what)))
-    sizing = _sizing(what)
+        if len(programs) > 1:
+            return InSizes(None, tuple(by_algorithm(programs)))
+        return InSizes(size_of(programs[0]), tuple(_schemas(programs[0])))
+    what = programs[0]
+    if sizes == EVERY:
+        return _at_every_size(what)
+    own, sizing = numbers_of(what), _sizing(what)
     if sizing is None:
         raise InputError(
             f"{what.name} has no size to choose, got {option('sizes')} {shorten(str(sizes))}; leave it out, or give "
             "rule text that has a line 'let l'"
         )
-    if BITS in own and isinstance(sizes, str) and "=" in sizes and not sizes.startswith("bits="):
-        raise InputError(
-            f"the size of {what.name} is a bit length, such as {option('sizes')} 1..64; got {shorten(sizes)}"
-        )
-    if isinstance(what, NodeSchema | NodeProgram) and isinstance(sizes, str) and "=" not in sizes and len(own) != 1:
-        raise InputError(
-            f"the sizes of a node program are those of a 'let' line, such as {option('sizes')} l=1..8; leave out "
-            f"{option('sizes')}"
-        )
-    asked = _asked(what, sizes)
+    asked = _ranges(what, sizes)
     several = [name for name, numbers in asked.items() if len(numbers) > 1]
     if len(several) > 1:
         raise InputError(f"{option('sizes')} goes over one number, got ranges of {' and '.join(several)}")
@@ -116,113 +117,75 @@ def in_sizes(what: Algorithm | NodeProgram, sizes: SizesAsked | None = None) -> 
     fixed = {name: value for name, value in own.items() if name not in asked}
     fixed |= {name: numbers[0] for name, numbers in asked.items() if name != varied}
     text = ",".join(filter(None, (_named(varied, _written(asked[varied])), _joined(fixed))))
-    found: list[ProgramAtSize] = []
+    found: list[Algorithm] = []
     for size in reversed(asked[varied]):  # the largest first, which shows how much there is to do
-        now = {**fixed, varied: size}
-        at = [ProgramAtSize(one, _joined(now)) for one in _by_cells(sizing.at(**now))]
-        if not found:
-            _check_effort(sum(one.algorithm.program.templates for one in at), asked[varied], text)
+        at = _schemas(sizing.at(**{**fixed, varied: size}))
+        largest, many = sum(one.program.templates for one in at), len(asked[varied])
+        if not found and largest * many // 2 > MOST_TEMPLATES:
+            raise EffortError(
+                f"the sizes {text} are too many to look at one by one: {many:,} programs of up to {largest:,} "
+                f"templates; name fewer, or {option('sizes')} all, which proves the kinds of cells at every size"
+            )
         found[:0] = at
     return InSizes(text, tuple(found))
 
 
-def open_programs(what: Subject | Sequence[Subject]) -> list[Algorithm | NodeProgram]:
-    """The programs that were given: objects, files or shipped names."""
-    several: Sequence[Any] = what if isinstance(what, list | tuple) else [what]
-    if not several:
-        raise InputError("give at least one program, whose cells are meant")
-    return [subject(one) for one in several]
-
-
-def by_algorithm(programs: Sequence[Algorithm | NodeProgram]) -> list[Algorithm]:
-    """These programs; a node program as the schemas that together have all its kinds of cells."""
-    return [own for one in programs for own in (one.schemas() if isinstance(one, NodeProgram) else [one])]
-
-
-def in_those_sizes(programs: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None) -> InSizes:
-    """These programs in the sizes asked for; only one program has sizes to choose."""
-    if len(programs) == 1:
-        return in_sizes(programs[0], sizes)
-    if sizes is not None:
-        raise InputError(f"{option('sizes')} goes with one program, got {len(programs):,}")
-    return InSizes(None, tuple(ProgramAtSize(one, None) for one in by_algorithm(programs)))
-
-
-def claimed_sizes(
-    claimed: str | None, programs: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None
-) -> InSizes:
+def in_claimed_sizes(claimed: str | None, programs: Programs, sizes: SizesAsked | None) -> InSizes:
     """The programs in the sizes that a certificate names; raises ProofError if they do not exist there."""
     if claimed is None:
-        return in_those_sizes(programs, sizes)
-    if sizes is not None and sizes != claimed and in_those_sizes(programs, sizes).text != claimed:
+        return in_sizes(programs, sizes)
+    if sizes is not None and sizes != claimed and in_sizes(programs, sizes).text != claimed:
         raise InputError(
             f"the certificate names the sizes {claimed}, which {option('check')} looks at; leave out {option('sizes')}"
         )
     known = numbers_of(programs[0]) or (claimed == EVERY and isinstance(programs[0], NodeProgram))
     if sizes is None and (len(programs) > 1 or not known):
-        return in_those_sizes(programs, None)
+        return in_sizes(programs)
     try:
-        return in_those_sizes(programs, claimed)
+        return in_sizes(programs, claimed)
     except EffortError:  # which says nothing about the claim
         raise
     except InputError as error:
         raise ProofError(f"the certificate says sizes = {claimed}, but {error}") from None
 
 
-@contextmanager
-def naming_program(what: Any, of: str) -> Iterator[None]:
-    """Adds to a ProofError the program that the claim was checked for."""
-    try:
-        yield
-    except ProofError as error:
-        if error.about:
-            raise
-        one = by_algorithm(open_programs(what))[0]
-        raise ProofError(str(error), name=one.name, of=of, program_id=one.program.id) from None
-
-
-def _check_effort(largest: int, sizes: range, text: str) -> None:
-    """Raises EffortError if looking at all these sizes would take too much time or memory."""
-    if largest * len(sizes) // 2 > MOST_TEMPLATES:
-        raise EffortError(
-            f"the sizes {text} are too many to look at one by one: {len(sizes):,} programs of up to {largest:,} "
-            f"templates; name fewer, or {option('sizes')} all, which proves the kinds of cells at every size"
-        )
-
-
-def every_size_or_own(what: Algorithm | NodeProgram) -> InSizes:
+def at_every_size_or_own(what: Algorithm | NodeProgram) -> InSizes:
     """The program at every size where that can be proved, else as it is."""
     try:
-        return _every_size(what)
+        return _at_every_size(what)
     except InputError:
-        return in_sizes(what)
+        return in_sizes([what])
 
 
-def _every_size(what: Algorithm | NodeProgram) -> InSizes:
+def _at_every_size(what: Algorithm | NodeProgram) -> InSizes:
     """Sizes that together have every kind of cell; of a node program its schemas, which have them on every graph."""
-    sizing, nodes = _sizing(what), isinstance(what, NodeProgram | NodeSchema)
-    if not nodes and (sizing is None or sizing.text is None or not sizing.numbers):
-        raise InputError(f"{option('sizes')} all goes with programs whose rule text has a size, a line 'let l'")
-    if isinstance(what, Algorithm) and not nodes and sizing is not None and not sizing.at().same_as(what):
-        raise InputError(f"{option('sizes')} all is not possible: {what.name} is not what its rule text says")
-    proof = _kinds(what, sizing)
+    sizing, numbers, impossible = _sizing(what), numbers_of(what), f"{option('sizes')} all is not possible"
+    if not isinstance(what, NodeProgram | NodeSchema):
+        if sizing is None or sizing.text is None or not numbers:
+            raise InputError(f"{option('sizes')} all goes with programs whose rule text has a size, a line 'let l'")
+        if not sizing.at().same_as(what):
+            raise InputError(f"{impossible}: {what.name} is not what its rule text says")
+    proof = _prove_kinds(what, sizing)
     if proof.verdict != "proved":
-        raise InputError(f"{option('sizes')} all is not possible: {proof.refusal}; name sizes, such as 1..64")
-    if not nodes and numbers_of(what) not in proof.about:
+        raise InputError(f"{impossible}: {proof.refusal}; name sizes, such as 1..64")
+    if sizing is None or isinstance(what, NodeProgram | NodeSchema):
+        return InSizes(EVERY, tuple(_schemas(what)), proof)
+    if numbers not in proof.about:
         raise InputError(
-            f"{option('sizes')} all is not possible: the kinds of cells are proved for {proof.about}, and this program "
-            f"has {_joined(numbers_of(what))}; name sizes, such as 1..64"
+            f"{impossible}: the kinds of cells are proved for {proof.about}, and this program has {_joined(numbers)}; "
+            "name sizes, such as 1..64"
         )
-    own = ProgramAtSize(what, _joined(numbers_of(what))) if isinstance(what, Algorithm) else None
-    if sizing is None or nodes or own is None:
-        return InSizes(EVERY, tuple(ProgramAtSize(one, None) for one in _by_cells(what)), proof)
-    numbers = dict(sizing.numbers)
     seen = [{BITS: next(iter(k.sizes.values()))} if BITS in numbers else dict(k.sizes) for k in proof.kinds]
     chosen = [one for at, one in enumerate(seen) if one not in seen[:at] and one != numbers]
-    return InSizes(EVERY, (own, *(ProgramAtSize(sizing.at(**one), _joined(one)) for one in chosen)), proof)
+    return InSizes(EVERY, (what, *(sizing.at(**one) for one in chosen)), proof)
 
 
-def _kinds(what: Algorithm | NodeProgram, sizing: Sizing | None) -> KindsProof:
+def _schemas(what: Algorithm | NodeProgram) -> Sequence[Algorithm]:
+    """The schemas of a node program, of which one may have been given."""
+    return by_its_cells(what.node_program if isinstance(what, NodeSchema) else what)
+
+
+def _prove_kinds(what: Algorithm | NodeProgram, sizing: Sizing | None) -> KindsProof:
     """The proof of the kinds of a rule text, which is the same at each of its sizes: made once in a process."""
     from bitwright.proofs.kinds import prove_kinds
 
@@ -243,14 +206,13 @@ def numbers_of(what: Algorithm | NodeProgram) -> dict[str, int]:
 
 
 def _sizing(what: Algorithm | NodeProgram) -> Sizing | None:
-    return (what.node_program or what).sizing if isinstance(what, NodeSchema) else what.sizing
+    return what.node_program.sizing if isinstance(what, NodeSchema) else what.sizing
 
 
 def missing_size(what: Algorithm, pattern: Pattern) -> str | None:
     """A size with a kind of cells that a pattern lacks; None if it has all, or nothing is proved of them."""
-    if not knows_every_size(what):
-        return None
-    for seen in every_size_or_own(what).proof.kinds:  # type: ignore[union-attr]
+    proof = at_every_size_or_own(what).proof if what.program.templates <= _FEW_TEMPLATES else None
+    for seen in () if proof is None else proof.kinds:
         if seen.kind not in pattern.kinds:
             numbers = seen.sizes.values() if BITS in numbers_of(what) else ()
             return ",".join(map(str, numbers)) or _joined(seen.sizes)
@@ -259,15 +221,19 @@ def missing_size(what: Algorithm, pattern: Pattern) -> str | None:
 
 def knows_every_size(what: Algorithm) -> bool:
     """Whether it is proved which kinds of cells a program has at every size; large programs are not tried."""
-    return what.program.templates <= _FEW_TEMPLATES and every_size_or_own(what).proof is not None
+    return what.program.templates <= _FEW_TEMPLATES and at_every_size_or_own(what).proof is not None
 
 
-def _asked(what: Algorithm | NodeProgram, sizes: SizesAsked) -> dict[str, range]:
+def _ranges(what: Algorithm | NodeProgram, sizes: SizesAsked) -> dict[str, range]:
     """The values of each number that is named."""
     own = numbers_of(what)
     first = next(iter(own), "l")
     if not isinstance(sizes, str):
         return {first: _range(_written(sizes))}
+    if BITS in own and "=" in sizes and not sizes.startswith("bits="):
+        raise InputError(
+            f"the size of {what.name} is a bit length, such as {option('sizes')} 1..64; got {shorten(sizes)}"
+        )
     if "=" not in sizes and len(own) == 1:
         return {first: _range(sizes)}
     asked: dict[str, range] = {}
@@ -275,7 +241,7 @@ def _asked(what: Algorithm | NodeProgram, sizes: SizesAsked) -> dict[str, range]
         name, equals, given = (piece.strip() for piece in part.partition("="))
         if not equals:
             raise InputError(
-                f"the sizes of a rule file are those of a 'let' line; write {option('sizes')} {first}={part.strip()}"
+                f"the sizes of {what.name} are those of a 'let' line; write {option('sizes')} {first}={shorten(name)}"
             )
         if name in asked:
             raise InputError(f"{name} is given twice, by {option('sizes')}")
@@ -295,13 +261,6 @@ def _written(sizes: Any) -> str:
     )
 
 
-def _by_cells(what: Algorithm | NodeProgram) -> list[Algorithm]:
-    """A program; for a node program, its schemas."""
-    if isinstance(what, NodeSchema) and what.node_program is not None:
-        what = what.node_program
-    return list(what.schemas()) if isinstance(what, NodeProgram) else [what]
-
-
 def _range(text: str) -> range:
     """`1..64`, or one number."""
     found = re.fullmatch(r"(-?\d{1,18})(?:\.\.(\d{1,18}))?", text.strip(), re.ASCII)
@@ -309,9 +268,7 @@ def _range(text: str) -> range:
         raise InputError(f"{option('sizes')} is a range such as 1..64, got '{text[:40]}'")
     first, last = int(found[1]), int(found[2] or found[1])
     if first != last and not 1 <= first <= last < first + MOST_SIZES:  # a single one may be anything a number may be
-        raise InputError(
-            f"{option('sizes')} goes from at least 1 up, over at most {MOST_SIZES:,} sizes, got {text.strip()}"
-        )
+        raise InputError(f"{option('sizes')} must start at 1 or higher, with at most {MOST_SIZES:,} sizes, got {text}")
     return range(first, last + 1)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 from warnings import warn
 
 from bitwright.common.bits import whole_number
@@ -19,7 +19,7 @@ from bitwright.networks import FloatNetwork, Recipe
 from bitwright.networks import train as descend
 from bitwright.networks.cache import network_files
 from bitwright.networks.cache import train_members as fill
-from bitwright.networks.descent import NetworkShape
+from bitwright.networks.descent import Descent, NetworkShape, Parametrization, Start, check_device
 from bitwright.networks.store import read_about
 from bitwright.networks.train import ExecutionSet
 from bitwright.proofs.width import suggested_width
@@ -27,7 +27,6 @@ from bitwright.rules import Algorithm, NodeProgram, Program
 from bitwright.rules.cells import Tile
 from bitwright.rules.pattern import Pattern
 from bitwright.runs.progress import Progress
-from bitwright.verbs.arguments import RECIPE, make_recipe
 from bitwright.verbs.cells import (
     SEEDS,
     TrainedCells,
@@ -38,14 +37,34 @@ from bitwright.verbs.cells import (
 )
 from bitwright.verbs.engines import check_options, check_tile
 from bitwright.verbs.executions import TOLERANCE, WIDER, Sample, cell_set, unseen, unseen_kinds
-from bitwright.verbs.network import Network, Training, wider
+from bitwright.verbs.network import Network, Training, load_networks, wider
 from bitwright.verbs.open import of_bits, subject
 from bitwright.verbs.sizes import SizesAsked, at_size, in_sizes, missing_size
 from bitwright.verbs.telling import Teller, teller
 
-_OPTIONS = ("sizes", "tile", "executions", "recipe", "networks", "integer", "weight_bits", "seeds", "progress")
-Trainable = Algorithm | Program | NodeProgram | str | PathLike[str]
+Trainable = Algorithm | Program | NodeProgram
 _MOST_NETWORKS, _MOST_SEEDS = 10**6, 1_000
+_OPTIONS = ("sizes", "tile", "executions", "recipe", "networks", "integer", "weight_bits", "seeds", "folder", "workers")
+_MAY_BE_NONE = ("width", "tolerance", "padding", "descent")  # which then have their defaults
+_OF_PLAN = ("tolerance", "descent", "parametrization", "rate", "most_steps")
+
+
+class RecipeSettings(TypedDict, total=False):
+    """The settings of a `Recipe`, by name."""
+
+    width: int | None
+    seed: int
+    member: int
+    start: Start
+    padding: int | None
+    tolerance: float | None
+    descent: Descent | None
+    parametrization: Parametrization
+    rate: float | None
+    most_steps: int | None
+    trainer: str
+    device: str
+    precision: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,6 +85,10 @@ class Members(Report):
         more = f"; {self.folder} holds {self.there:,} networks, and all of them will be averaged"
         made = f"{len(self.files):,} networks of width {self.recipe.width:,}, in {self.seconds:.2f} s"
         return made + more * (self.there > len(self.files))
+
+    def load(self) -> list[Network]:
+        """All networks of the folder."""
+        return load_networks(self.folder)
 
     def to_dict(self) -> dict[str, Any]:
         """What `bitwright train --networks N --json` prints."""
@@ -112,9 +135,10 @@ class _Task:
         return None if self.pattern.whole is None else self.programs[0]
 
 
+@overload
 def train(
     what: Trainable | Sequence[Trainable],
-    *more: Trainable,
+    *,
     sizes: SizesAsked | None = None,
     tile: Tile = 1,
     executions: str | PathLike[str] | Executions | Sample | None = None,
@@ -122,97 +146,115 @@ def train(
     networks: int = 1,
     integer: bool = True,
     weight_bits: int = 8,
-    seeds: int = SEEDS,
+    seeds: int | None = None,
     progress: Teller | Progress | bool | None = None,
-    **settings: Any,
-) -> Network:
+    **settings: Unpack[RecipeSettings],
+) -> Network: ...
+@overload
+def train(
+    what: Trainable | Sequence[Trainable],
+    *,
+    sizes: SizesAsked | None = None,
+    tile: Tile = 1,
+    recipe: Recipe | None = None,
+    networks: int = 1,
+    folder: str | PathLike[str],
+    workers: str | int = 1,
+    progress: Teller | Progress | bool | None = None,
+    **settings: Unpack[RecipeSettings],
+) -> Members: ...
+def train(
+    what: Trainable | Sequence[Trainable],
+    *,
+    sizes: SizesAsked | None = None,
+    tile: Tile = 1,
+    executions: str | PathLike[str] | Executions | Sample | None = None,
+    recipe: Recipe | None = None,
+    networks: int = 1,
+    integer: bool = True,
+    weight_bits: int = 8,
+    seeds: int | None = None,
+    folder: str | PathLike[str] | None = None,
+    workers: str | int = 1,
+    progress: Teller | Progress | bool | None = None,
+    **settings: Unpack[RecipeSettings],
+) -> Network | Members:
     """A network trained by full-batch gradient descent; raises TrainingError where that stalls.
 
     By default it is one small integer network for the cells of these programs: it runs every program with cells of
-    these kinds, in any size. Every local state is tried, and if one is wrong the next of `seeds` seeds is taken. With
-    tile="all" the whole state of one program, in one size, is the one cell.
+    these kinds, in any size. Every local state is tried, and if one is wrong the next of `seeds` seeds is taken.
 
-    >>> from bitwright import multiplication, run
+    >>> from bitwright import addition, multiplication, run
     >>> network = train(multiplication(6), sizes="1..8")
     >>> network.proved, run(multiplication(20), multiplicand=719483, multiplier=483719, network=network).value
     (True, 348027597277)
-    >>> train("addition", tile="all", width=512, integer=False).sentence
+    >>> train(addition(4), tile="all", width=512, integer=False).sentence
     'the whole state, 16 examples; width 512, 57,344 bytes of float32 weights'
 
-    - `sizes`: the kinds of cells of all these sizes, such as "1..64", "l=1..64" or range(1, 65).
-    - `tile`: that many neighbouring cells are taken as one, or "all".
-    - `executions`: learn from "runs", from random "states", from a .npz file or from what `executions` gives, and never
-      see a template alone; a `Sample` says how many.
-    - `networks`: that many become one integer network, side by side; `train_members` keeps them apart.
-    - `integer`, `weight_bits`: quantize to integers of 2 to 8 bits; integer=False keeps floats.
-    - `progress`: True for lines on standard error, or a function of what is done and how much there is.
+    With a `folder` it trains float networks into it, one file each, which a run averages. Networks already there are
+    kept, so an interrupted training continues.
 
-    All other settings are those of a `Recipe`, which may also be given whole:
+    >>> members = train(addition(2), folder="adders", networks=3, tile="all", width=512)
+    >>> run(addition(2), p=3, q=2, network=members.load()).value
+    5
 
-    - `width`: hidden units; by default the smallest of 32, 64, ... that is proved with a margin of 0.1 or more, and for
-      the whole state what the width law suggests.
-    - `seed`, `member`: which initial weights are drawn; members of an ensemble have one seed.
-    - `padding`: examples that are never matched, added to the training set.
-    - `start`: the outputs at the beginning are `zero`, or `random` as in the paper.
-    - `tolerance`: training ends once every output is as near as this to its label; 0.001, for executions 0.01.
-    - `descent`: `balanced` steps, the default; `momentum`, the default for executions; or `plain`, as in the theorem.
-    - `rate`, `most_steps`: of the descent; by default they follow from the spectrum of the kernel.
-    - `parametrization`: `ntk`, or `standard`, in which layers have other shares of a step.
-    - `trainer`: `numpy`, or `torch` on a `device` such as `cuda`; `precision`: `float32` or `float64`.
+    Args:
+        what: a program, or a list of programs.
+        sizes: train on the kinds of cells of all these sizes, such as "1..64", "l=1..64" or range(1, 65).
+        tile: how many neighbouring cells are taken as one; "all" for the whole state of one program, in one size.
+        executions: learn from "runs", from random "states", from a .npz file or from what `executions` returns, and
+            never see a template alone; a `Sample` gives their number.
+        recipe: the settings below as one value.
+        networks: how many to train; without a folder they become one integer network, side by side.
+        integer: quantize to integers; otherwise the network has floats.
+        weight_bits: bits of an integer weight, from 2 to 8.
+        seeds: how many seeds to try until every local state is right; 10 by default.
+        folder: keep several float networks apart, in this folder.
+        workers: a number of processes that share out the networks of a folder, "all" or "ray".
+        progress: True for lines on standard error, or a function of what is done and how much there is.
+        width: hidden units; by default the smallest of 32, 64, ... that is proved with a margin of 0.1 or more, and for
+            the whole state what the width law suggests.
+        seed, member: which initial weights are drawn; members of an ensemble have one seed.
+        padding: examples that are never matched, added to the training set.
+        start: the outputs at the beginning are "zero", or "random" as in the paper.
+        tolerance: training ends once every output is this close to its label; 0.001, for executions 0.01.
+        descent: "balanced" steps, the default; "momentum", the default for executions; "plain", as in the theorem.
+        rate, most_steps: of the descent; by default they follow from the spectrum of the kernel.
+        parametrization: "ntk", or "standard", in which layers have other shares of a step.
+        trainer: "numpy", or "torch" on a `device` such as "cuda".
+        precision: "float32" or "float64".
     """
     whole_number(networks, option("networks"), 1, _MOST_NETWORKS)
-    whole_number(seeds, option("seeds"), 1, _MOST_SEEDS)
+    tries = whole_number(SEEDS if seeds is None else seeds, option("seeds"), 1, _MOST_SEEDS)
+    begin, tell = time.perf_counter(), teller(progress)
+    several = list(what) if isinstance(what, list | tuple) else [what]
+    if folder is not None:
+        if executions is not None or weight_bits != 8 or seeds is not None:
+            raise InputError("networks in a folder are floats that learn from templates, each with its own seed")
+        place = as_path(folder, "a folder")
+        if place.suffix == ".safetensors":
+            raise InputError(f"{networks:,} networks go into a folder, got the file name {place}")
+        who = Workers.parse(str(workers), str(settings.get("device") or "cpu"))
+        task = _task(several, sizes, tile, None, recipe, tell, settings)
+        with tell.working("networks") as told:
+            files = fill(task.program, task.recipe, networks, place, who, told)
+        there = len(network_files(place))
+        return Members(place, task.name, task.program, task.recipe, tuple(files), there, time.perf_counter() - begin)
     if not integer and weight_bits != 8:
         raise InputError(f"{option('weight_bits')} goes with {option('integer')}")
     if networks > 1 and not integer:
         raise InputError(f"{networks:,} networks go into a folder, or become one with {option('integer')}")
-    begin = time.perf_counter()
-    task = _task([what, *more], sizes, tile, executions, recipe, teller(progress), settings)
-    network = _trained(task, networks, integer, weight_bits, seeds, begin)
+    task = _task(several, sizes, tile, executions, recipe, tell, settings)
+    network = _train(task, networks, integer, weight_bits, tries, begin)
     if integer and sizes is None and tile == 1 and (progress is True or hasattr(progress, "note")):
-        with task.tell.working("looking at other sizes"):
+        with tell.working("looking at other sizes"):
             missing = missing_size(task.programs[0], task.pattern)
         if missing is not None:
-            task.tell.note(
+            tell.note(
                 f"{at_size(task.name, missing)} has cells of other kinds, which this network does not run; "
                 f"{option('sizes')} all trains one on those too"
             )
     return network
-
-
-def train_members(
-    what: Trainable | Sequence[Trainable],
-    *more: Trainable,
-    folder: str | PathLike[str],
-    networks: int,
-    sizes: SizesAsked | None = None,
-    tile: Tile = 1,
-    recipe: Recipe | None = None,
-    workers: str | int = 1,
-    progress: Teller | Progress | bool | None = None,
-    **settings: Any,
-) -> Members:
-    """Trains several networks into a folder, one file each, which `run` averages; the settings are those of `train`.
-
-    Networks already in the folder are kept, so an interrupted training continues. `workers` share them out: a
-    number of processes, "all", or "ray".
-
-    >>> from bitwright import addition, run
-    >>> members = train_members(addition(2), folder="adders", networks=3, tile="all", width=512)
-    >>> run(addition(2), p=3, q=2, network=members.folder).value
-    5
-    """
-    whole_number(networks, option("networks"), 1, _MOST_NETWORKS)
-    who = Workers.parse(str(workers), str(settings.get("device") or "cpu"))
-    place = as_path(folder, "a folder")
-    if place.suffix == ".safetensors":
-        raise InputError(f"{networks:,} networks go into a folder, got the file name {place}")
-    task = _task([what, *more], sizes, tile, None, recipe, teller(progress), settings)
-    begin = time.perf_counter()
-    with task.tell.working("networks") as told:
-        files = fill(task.program, task.recipe, networks, place, who, told)
-    there = len(network_files(place))
-    return Members(place, task.name, task.program, task.recipe, tuple(files), there, time.perf_counter() - begin)
 
 
 def check_outputs(output: Path, kept: Path | None = None, workers: str | int = 1) -> None:
@@ -238,36 +280,40 @@ def _task(
     executions: Any,
     recipe: Recipe | None,
     tell: Teller,
-    settings: Mapping[str, Any],
+    settings: RecipeSettings,
 ) -> _Task:
     """The training task; raises InputError for options that do not go together."""
-    check_options(settings, (*RECIPE, *_OPTIONS), "train")
-    given: list[Any] = [own for one in several for own in (one if isinstance(one, list | tuple) else [one])]
-    if not given:
+    check_options(settings, (*_OPTIONS, *RecipeSettings.__annotations__), "train")
+    if not several:
         raise InputError("give at least one program to train on")
     tile = check_tile(tile)
     sample = executions if isinstance(executions, Sample | None) else Sample(executions)
+    named = {name: value for name, value in settings.items() if value is not None or name not in _MAY_BE_NONE}
     if sample is not None:
         if settings.get("padding") or (recipe is not None and recipe.padding):
             raise InputError(f"{option('padding')} is for templates; leave it out with {option('executions')}")
         if recipe is None:
-            own = {"tolerance": TOLERANCE, "descent": "momentum"}
-            settings = dict(settings) | {name: value for name, value in own.items() if settings.get(name) is None}
+            named = {"tolerance": TOLERANCE, "descent": "momentum"} | named
+    subjects = [subject(one) for one in several]
+    first, *others = map(of_bits, subjects)
     if tile == "all":
-        first, others = _one_program(given, sizes), list[Algorithm]()
+        if others:
+            raise InputError("one network serves several programs by their cells; name one for the whole state")
+        if sizes is not None:
+            raise InputError(f"{option('sizes')} goes with networks of cells, not of the whole state")
+        if isinstance(subjects[0], NodeProgram):
+            raise InputError(f"{first.name} is a node program, whose networks are of cells, not of the whole state")
         programs = [first]
     else:
-        first, *others = (of_bits(subject(one)) for one in given)
         if sizes is None:
             check_divides(first, tile)
         with tell.working("looking for kinds of cells"):
-            looked = [*in_sizes(first, sizes).programs, *(at for one in others for at in in_sizes(one).programs)]
-        programs = [one.algorithm for one in looked]
+            programs = [*in_sizes([first], sizes).programs, *(at for one in others for at in in_sizes([one]).programs)]
     pattern = pattern_of([one.program for one in programs], tile)
     runs = None if pattern.whole is None else first
     wider = WIDER if sample is not None and runs is None else 1
     with tell.working("choosing a width"):
-        made = make_recipe(lambda padding: wider * suggested_width(pattern, runs, padding), settings, recipe)
+        made = _make_recipe(lambda padding: wider * suggested_width(pattern, runs, padding), named, recipe)
     learnt = None if sample is None else cell_set(pattern, programs, sample, tile)
     smallest = learnt is None and recipe is None and settings.get("width") is None and not made.padding
     task = _Task(first.name, (first, *others), pattern, learnt, made, smallest, tell)
@@ -276,16 +322,18 @@ def _task(
     return task
 
 
-def _one_program(given: Sequence[Any], sizes: SizesAsked | None) -> Algorithm:
-    """The one program whose whole state is meant."""
-    if len(given) > 1:
-        raise InputError("one network serves several programs by their cells; name one for the whole state")
-    if sizes is not None:
-        raise InputError(f"{option('sizes')} goes with networks of cells, not of the whole state")
-    whole = subject(given[0])
-    if isinstance(whole, NodeProgram):
-        raise InputError(f"{whole.name} is a node program, whose networks are of cells, not of the whole state")
-    return whole
+def _make_recipe(width: Callable[[int], int], settings: dict[str, Any], given: Recipe | None) -> Recipe:
+    """The recipe with these settings; `width` gives the default width for a padding."""
+    if not isinstance(given, Recipe | None):
+        raise InputError(f"recipe is a Recipe, got a {type(given).__name__}; give single settings by their names")
+    plan = {name: settings.pop(name) for name in _OF_PLAN if name in settings}
+    made = replace(given or Recipe(settings.get("width", 2)), **settings)
+    made = replace(made, plan=replace(made.plan, **plan))
+    if given is None and "width" not in settings:
+        made = replace(made, width=width(made.padding))
+    if made.trainer == "torch":
+        check_device(made.device)
+    return made
 
 
 def _tell_learnt(task: _Task, learnt: ExecutionSet) -> None:
@@ -327,7 +375,7 @@ def _train_one(task: _Task, recipe: Recipe, losses: dict[str, float]) -> FloatNe
     return network
 
 
-def _trained(task: _Task, networks: int, integer: bool, weight_bits: int, seeds: int, begin: float) -> Network:
+def _train(task: _Task, networks: int, integer: bool, weight_bits: int, seeds: int, begin: float) -> Network:
     """Trains, and unless floats are asked for quantizes and tries all local states, if these are few."""
     losses: dict[str, float] = {}
     if not integer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from os import PathLike, fspath
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from bitwright import validation
@@ -13,7 +13,7 @@ from bitwright.common.workers import Workers
 from bitwright.engines.cells.engine import cells_sentence
 from bitwright.engines.protocol import Engine
 from bitwright.rules import Algorithm, Program
-from bitwright.rules.algorithms.known import order_of
+from bitwright.rules.algorithms.arithmetic import order_of
 from bitwright.rules.given import as_algorithm
 from bitwright.runs.loop import step_limit
 from bitwright.runs.progress import Progress
@@ -25,8 +25,8 @@ from bitwright.validation.oracles import ensured
 from bitwright.validation.report import broken_bound as broken_bound
 from bitwright.verbs import devices
 from bitwright.verbs.engines import EngineChoice, engine_for
-from bitwright.verbs.network import Network, open_networks
-from bitwright.verbs.open import SIZED, is_image, named_algorithm, shipped, subject
+from bitwright.verbs.network import Network, as_networks
+from bitwright.verbs.open import SIZED, named_algorithm
 from bitwright.verbs.telling import Teller, say_compiling, teller
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _MANY = 1 << 20  # evaluations from which on a GPU is looked for
 
 
 def validate(
-    what: Algorithm | Program | str | PathLike[str],
+    what: Algorithm | Program,
     oracle: Given | None = None,
     *,
     arrays: bool = False,
@@ -88,8 +88,9 @@ def validate(
             whole_number(value, option(name))
     file = None if resume is None else as_path(resume, "the file to resume from")
     if network is not None:
-        network = open_networks(network)
-    algorithm, own = _subject(what, network, steps)
+        network = as_networks(network)
+    algorithm = as_algorithm(what)
+    own = _own_oracle(algorithm, steps)
     name = engine if isinstance(engine, str) else "network" if network is not None else "limit"
     if settings.get("seed") is not None and isinstance(engine, str | None) and not EngineChoice(name).has_networks:
         raise InputError(
@@ -141,20 +142,12 @@ def order_text(permutation: Algorithm) -> str:
     return ",".join(map(str, order_of(permutation)))
 
 
-def _subject(
-    what: Algorithm | Program | str | PathLike[str], network: Networks | None, steps: int | None
-) -> tuple[Algorithm, Oracle | None]:
-    """The program to validate, and its own oracle, which shares nothing with any engine."""
-    if isinstance(what, str | PathLike):
-        target = fspath(what)
-        if is_image(target):
-            raise InputError("an image has no inputs to go through; run it, and compare what it prints")
-        own = target in SIZED and network is not None
-        what = shipped(target, {}, networks=network) if own else subject(target)  # type: ignore[assignment, arg-type]
-    algorithm = as_algorithm(what)  # type: ignore[arg-type]
+def _own_oracle(algorithm: Algorithm, steps: int | None) -> Oracle | None:
+    """The program's own oracle, which shares nothing with any engine."""
     if algorithm.computer is not None:
-        return algorithm, algorithm.computer.oracle(step_limit(algorithm, steps))
-    return algorithm, _arithmetic(algorithm) or ensured(algorithm)
+        oracle: Oracle = algorithm.computer.oracle(step_limit(algorithm, steps))
+        return oracle
+    return _arithmetic(algorithm) or ensured(algorithm)
 
 
 def _arithmetic(algorithm: Algorithm) -> Oracle | None:

@@ -55,8 +55,9 @@ def draw(request: Request, limits: Limits, progress: Progress) -> Done:  # noqa:
     shape, names = graph.topology, graph.names
     found: dict[str, Any] = {"count": shape.nodes, "nodes": [], "edges": [], "places": []}
     if shape.nodes <= limits.drawn:
-        places = graph_layout(shape, names).places.tolist()
-        found |= {"nodes": list(names), "edges": shape.edge_ends.tolist(), "places": places}
+        layout = graph_layout(shape, names)
+        found |= {"nodes": list(names), "edges": shape.edge_ends.tolist(), "places": layout.places.tolist()}
+        found |= {"directed": shape.directed, "grid": layout.grid, "spacing": layout.spacing}
     return found, {}
 
 

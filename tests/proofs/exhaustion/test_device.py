@@ -175,7 +175,7 @@ def test_a_kernel_that_adds_up_otherwise_proves_nothing(domain: str) -> None:
 
 def test_states_that_are_judged_again_are_compared_many_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """128 tiles of four states: one comparison at the end, or one whenever enough are kept."""
-    from bitwright.engines import integer as kernels
+    from bitwright.proofs.exhaustion import device as kernels
 
     task = ProofTask(addition(3), trained())
     for together, comparisons in ((1 << 15, 1), (32 * 64, 4)):

@@ -12,17 +12,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from bitwright.common.bits import BoolArray
-from bitwright.common.errors import InputError
-from bitwright.common.workers.linear_algebra import one_thread
 from bitwright.rules.layout import IntArray
 from bitwright.rules.pattern import Pattern
-from bitwright.theory.closed_form import FloatArray, covariance, weights
+from bitwright.theory.closed_form import FloatArray, weights
 from bitwright.theory.decisions import decide
 from bitwright.theory.predictor import Predictor, check_size
 from bitwright.theory.rounding import Rounding, Scale, round_outputs
 
 _TINY = float(np.finfo(np.float64).tiny)  # so that a wrong answer without any margin is negative too
-MAX_DRAWN = 3_000  # local states of a kind; the joint law of more would take minutes and gigabytes
 
 
 class Decider:
@@ -128,65 +125,6 @@ class KernelDecider(Decider):
 
     def outputs(self, matched: BoolArray, n: IntArray) -> FloatArray:
         return self._predictor.mean(encoded(matched, n, self.examples))
-
-
-class SampledDecider(Decider):
-    """An ensemble drawn from the limiting Gaussian once, for all cells, steps and runs: by the seed alone."""
-
-    engine = "sampled"
-
-    def __init__(self, pattern: Pattern, examples: int, rounding: Rounding, networks: int = 1, seed: int = 0) -> None:
-        super().__init__(pattern, examples, rounding)
-        self.networks, self.seed = networks, seed
-        self._deviations = Deviations(pattern, examples, networks, seed)
-
-    def outputs(self, matched: BoolArray, n: IntArray) -> FloatArray:
-        program = self.pattern.program
-        means = weights(n, self.examples).mean(program.writers, matched @ program.write_matrix)
-        return np.asarray(means + self._deviations(matched, n))
-
-
-class Deviations:
-    """How far the average of N networks is from its mean, at the own ports of all local states with n > 1.
-
-    Ports of different kinds are different outputs, which are independent; so each kind has a joint law of its own.
-    """
-
-    @one_thread()
-    def __init__(self, pattern: Pattern, examples: int, networks: int, seed: int) -> None:
-        rng = np.random.default_rng(seed)
-        self._first = np.zeros(pattern.program.templates, dtype=np.int64)  # local state of each template's kind
-        first, places, deviations = 0, [], []
-        for number, kind in enumerate(pattern.kinds):
-            local = pattern.local[number]
-            if local.count > MAX_DRAWN:
-                raise InputError(
-                    f"an ensemble is drawn for at most {MAX_DRAWN:,} local states of a kind, one here has "
-                    f"{local.count:,}; choose a smaller tile, or the engine limit"
-                )
-            matched = local.matched(np.arange(local.count)).astype(np.float64)
-            n = matched.sum(axis=1)
-            shared = covariance(n[:, None], n, matched @ matched.T, examples)
-            deviation = np.zeros((local.count, pattern.program.bits))
-            noise = rng.standard_normal((local.count, len(kind.ports)))
-            deviation[:, pattern.port_bits(number)] = _root(shared) @ noise / np.sqrt(networks)
-            deviations.append(deviation)
-            places.append(local.digit * local.value[local.block_of])
-            self._first[pattern.templates_of(number)] = first
-            first += local.count
-        self._place = np.concatenate(places)
-        self._deviation = np.concatenate(deviations)
-
-    def __call__(self, matched: BoolArray, n: IntArray) -> FloatArray:  # (states, K), (states,) -> (states, bits)
-        """The deviations at local states, given by what they match; 0 for n <= 1, where nothing is random."""
-        found = self._deviation[self._first[matched.argmax(axis=1)] + matched @ self._place]
-        return np.where((n > 1)[:, None], found, 0.0)
-
-
-def _root(matrix: FloatArray) -> FloatArray:
-    """The symmetric square root of a covariance, which may be singular: the same on every machine."""
-    values, vectors = np.linalg.eigh(matrix)
-    return np.asarray((vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T)
 
 
 def encoded(matched: BoolArray, n: IntArray, examples: int) -> FloatArray:  # (states, templates) -> (states, K)

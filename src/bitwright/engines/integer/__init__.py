@@ -1,4 +1,4 @@
-"""Integer networks on a device: the sums that NumPy gives, to the last bit; what states match, and what the rules give.
+"""Integer networks on a device: the sums that NumPy gives, to the last bit.
 
 Kernels do the work on CUDA, and plain products are the check.
 """
@@ -9,151 +9,23 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from bitwright.common.bits import BoolArray
-from bitwright.common.cuda_source import Kernel, KernelError, can_compile
-from bitwright.common.errors import BitwrightError, InputError
+from bitwright.common.cuda_source import KernelError
+from bitwright.common.errors import InputError
 from bitwright.engines.device_matching import DeviceMatching, TensorBatch, aligned
 from bitwright.engines.protocol import Batch, Engine
 from bitwright.networks.descent import check_device, torch_module
 from bitwright.networks.integer import Bounds, IntegerNetwork, check_belongs, check_whole, checked_bounds, columns_of
 from bitwright.rules import Program
-from bitwright.theory.encoding import literals_of
 from bitwright.theory.rounding import Rounding
 
-_WARPS = 8  # in a block of threads, a state for each
-_MOST_COLUMNS = 2_048  # of a state, so that the rows of a block fit shared memory
-_TRIED = 512  # random states, or matches, on which a kernel must agree with plain products before it is used
-_COMPARED, _TOGETHER = 64, 1 << 15  # states of a batch that are looked at again, and how many of these at once
-
-
-class SecondLook:
-    """Keeps some states of every batch that a kernel went through, and compares them with plain products.
-
-    A kernel that a compiler got wrong proves nothing. Many states are compared at once, and only `check` waits for what
-    came of it.
-    """
-
-    what: str  # that the kernel would do otherwise
-
-    def __init__(self) -> None:
-        self._kept: list[tuple[Any, ...]] = []
-        self._differs: Any = None  # on the device, so that nobody waits
-
-    def is_wrong(self, *kept: Any) -> Any:
-        """Whether plain products give something else for what was kept, as a bool on the device."""
-        raise NotImplementedError
-
-    def keep(self, *found: Any) -> None:
-        """Keeps some rows of these tensors."""
-        rows = slice(None, None, max(1, len(found[0]) // _COMPARED))
-        self._kept.append(tuple(tensor[rows].clone() for tensor in found))
-        if len(self._kept) * _COMPARED >= _TOGETHER:
-            self._compare()
-
-    def check(self) -> None:
-        """Raises BitwrightError if the kernel was found to differ from the products since the last check."""
-        self._compare()
-        differs, self._differs = self._differs, None
-        if differs is not None and bool(differs):
-            raise BitwrightError(
-                f"the device's kernel {self.what} otherwise than plain products do; use the device cpu"
-            )
-
-    def forget(self) -> None:
-        """Drops what is kept: the states are gone through again."""
-        self._kept, self._differs = [], None
-
-    def _compare(self) -> None:
-        if self._kept:
-            differs = self.is_wrong(*(torch_module().cat(parts) for parts in zip(*self._kept, strict=True)))
-            self._kept = []
-            self._differs = differs if self._differs is None else self._differs | differs
-
-
-class DeviceStep(SecondLook):
-    """The rules of a program; those who prove something have some states of every batch looked at again by products."""
-
-    what = "steps"
-
-    def __init__(self, program: Program, device: Any, inputs: int, columns: int, fast: bool = True) -> None:
-        super().__init__()
-        torch = torch_module()
-        small = torch.float16 if device.type == "cuda" and program.templates <= 1 << 11 else torch.float32
-        self.matching = DeviceMatching(program, device, small, rows=inputs, columns=columns)
-        self._device, self._kernel = device, None
-        if fast and device.type == "cuda" and can_compile() and columns <= _MOST_COLUMNS and columns % 4 == 0:
-            try:
-                self._kernel = _StepKernel(program, device, inputs, columns)
-            except KernelError:
-                return
-            states = torch.zeros((_TRIED, columns), dtype=torch.bool, device=device)
-            drawn = np.random.default_rng(0).random((_TRIED, program.bits)) < 0.5
-            states[:, : program.bits] = torch.from_numpy(drawn).to(device)
-            if self.is_wrong(states, *self._kernel(states)):
-                self._kernel = None
-
-    def __call__(self, states: Any, keep: bool = False) -> tuple[Any, Any, Any]:
-        """(batch, columns) bool -> matched (batch, inputs) uint8, n (batch,) int64, following (batch, columns) bool.
-
-        `keep`: some states for `check`.
-        """
-        if self._kernel is None:
-            return self._by_products(states)
-        found = self._kernel(states)
-        if keep:
-            self.keep(states, *found)
-        return found
-
-    def _by_products(self, states: Any) -> tuple[Any, Any, Any]:
-        matched = self.matching.matched(states)
-        return matched.view(torch_module().uint8), matched.sum(dim=1), self.matching.written(matched)
-
-    def is_wrong(self, *kept: Any) -> Any:
-        """Whether these states match or become something else by products."""
-        states, *found = kept
-        differ = [(one != other).any() for one, other in zip(self._by_products(states), found, strict=True)]
-        return differ[0] | differ[1] | differ[2]
-
-
-class _StepKernel:
-    """`step.cu` for one program."""
-
-    def __init__(self, program: Program, device: Any, inputs: int, columns: int) -> None:
-        torch = torch_module()
-        own, self._inputs, self._columns, self._templates = literals_of(program), inputs, columns, program.templates
-        tables = (own.start, 2 * own.bit + own.on, program.write_start, program.write_bits)
-        self._tables = [torch.tensor(np.asarray(table), dtype=torch.int32, device=device) for table in tables]
-        sizes = (("INPUTS", inputs), ("COLUMNS", columns), ("WARPS", _WARPS))
-        text = files("bitwright.engines.integer").joinpath("step.cu").read_text()
-        major, minor = torch.cuda.get_device_capability(device)
-        self._blocks = 16 * torch.cuda.get_device_properties(device).multi_processor_count
-        with torch.cuda.device(device):
-            define = "".join(f"#define {name} {value}\n" for name, value in sizes)
-            self._kernel = Kernel(define + text, "step", f"sm_{major}{minor}")
-
-    def __call__(self, states: Any) -> tuple[Any, Any, Any]:
-        torch = torch_module()
-        new: dict[str, Any] = {"device": states.device}
-        matched = torch.empty((len(states), self._inputs), dtype=torch.uint8, **new)
-        n = torch.empty(len(states), dtype=torch.int64, **new)
-        following = torch.empty((len(states), self._columns), dtype=torch.bool, **new)
-        if len(states):
-            blocks = min(self._blocks, -(-len(states) // _WARPS)), 1
-            with torch.cuda.device(states.device):
-                stream = torch.cuda.current_stream().cuda_stream
-                found = (matched, n, following, len(states), self._templates)
-                self._kernel(blocks, 32 * _WARPS, stream, states.contiguous(), *self._tables, *found)
-        return matched, n, following
-
-
 _ROOM = 1 << 41  # exact in float64, with room for the number of a state beside it
-_TRIED_AT_ONCE = 128
+_TRIED, _TRIED_AT_ONCE = 512, 128  # random matches on which a kernel must agree with plain products, before it is used
 _HIDDEN = 1 << 26  # hidden values that are kept in memory at a time, without the fused kernel
 _ALL = slice(None)
 _log = logging.getLogger(__name__)
@@ -265,18 +137,16 @@ class DeviceDecisions:
         self._thresholds = torch.tensor(table, dtype=kind, device=self.device)  # (largest n + 1, columns): row n
 
     @cached_property
-    def step(self) -> DeviceStep:
+    def matching(self) -> DeviceMatching:
         """What states match, and what the rules give."""
-        return DeviceStep(self._program, self.device, self.sums.inputs, self.columns)
+        torch, program = torch_module(), self._program
+        small = torch.float16 if self.device.type == "cuda" and program.templates <= 1 << 11 else torch.float32
+        return DeviceMatching(program, self.device, small, rows=self.sums.inputs, columns=self.columns)
 
     @property
     def most_matches(self) -> int:
         """The largest n."""
         return len(self._thresholds) - 1
-
-    def tensor_of(self, states: BoolArray) -> Any:  # (batch, k) -> (batch, columns)
-        """States on the device, padded with bits that are never on."""
-        return self.step.matching.tensor_of(states)
 
     def over(self, matched: Any, n: Any) -> Any:  # (batch, inputs), (batch,) -> (batch, k)
         """G - T for every bit; far below 0 where nothing matches."""
@@ -327,14 +197,14 @@ class IntegerDeviceBatch(TensorBatch):
     """States on a device."""
 
     def __init__(self, engine: IntegerDeviceEngine, states: BoolArray) -> None:
-        super().__init__(engine.decide.step.matching, engine.program.bits, states, torch_module().float64)
+        super().__init__(engine.decide.matching, engine.program.bits, states, torch_module().float64)
         self._engine = engine
 
     def step(self) -> None:
         torch = torch_module()
         engine = self._engine
         with torch.inference_mode():
-            matched, n, _ = engine.decide.step(self._now)
+            matched, n, _ = engine.decide.matching.step(self._now)
             over = engine.decide.over(matched, n)
             bits = (over > 0) & (n > 0)[:, None]
             self._before, self._now = self._now, torch.zeros_like(self._now)

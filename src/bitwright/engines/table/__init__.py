@@ -204,13 +204,7 @@ def _pack_rules(program: Program) -> PackedCells:
     if not fits(found.kinds):
         cells = each_block(program.block_families)
         found = cell_kinds(program, cells)
-    return PackedCells(program, cells, found, truth(found.kinds))
-
-
-def truth(kinds: Sequence[Kind]) -> Answers:
-    """What the rules answer."""
-
-    return lambda kind: _truth_of(kinds[kind])
+    return PackedCells(program, cells, found, lambda kind: _truth_of(found.kinds[kind]))
 
 
 @lru_cache(256)

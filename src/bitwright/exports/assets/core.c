@@ -1,5 +1,7 @@
 /*
-{{about}}
+{% for line in about %}
+ *{{' ' ~ line if line}}
+{% endfor %}
  *
  * A cell that matches the examples S, n of them, says "on" at its port i exactly if n > 0 and G_i > T[n, column of i],
  * where G_i is the sum over all units u of B[u, i] * max(0, sum of A[u, j] for j in S): integers alone.
@@ -10,10 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-{{sizes}}
+{% for name, value in sizes.items() %}
+#define BW_{{name}} {{value}}
+{% endfor %}
 
 typedef {{sum}} bw_sum;
-typedef {{index}} bw_index; /* the number of an example */
+typedef {{index|c_type}} bw_index; /* the number of an example */
 
 /* Which examples a cell of some kind matches, from the configuration of each of its blocks; how many there are. */
 uint32_t bw_match(uint32_t kind, const uint16_t *configurations, bw_index *matched);
@@ -23,9 +27,16 @@ void bw_sums(uint32_t kind, const bw_index *matched, uint32_t n, bw_sum *sums);
 
 /* What the network says of a cell that matches these n examples: a 0 or 1 for each port of its kind. */
 void bw_cell(uint32_t kind, const bw_index *matched, uint32_t n, uint8_t *ports);
-{{program}}
+{% if algorithm %}
+
+{% include "program.h" %}
+{% endif %}
 /* bw_first is A, unit by unit; bw_last is B, unit by unit; bw_threshold is T, row n - 1. */
-{{tables}}
+{% for name, values, kind in tables %}
+static const {{kind or values|c_type}} {{name}}[{{[values.size, 1]|max}}] = {
+{{values|numbers or '0'}}
+};
+{% endfor %}
 
 uint32_t bw_match(uint32_t kind, const uint16_t *configurations, bw_index *matched)
 {

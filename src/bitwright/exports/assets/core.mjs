@@ -1,12 +1,22 @@
 /*
-{{about}}
+{% for line in about %}
+ *{{' ' ~ line if line}}
+{% endfor %}
  *
  * A cell that matches the examples S, n of them, says "on" at its port i exactly if n > 0 and G_i > T[n, column of i],
  * where G_i is the sum over all units u of B[u, i] * max(0, sum of A[u, j] for j in S): integers alone.
  */
 
 /** first is A, unit by unit; last is B, unit by unit; threshold is T, row n - 1. */
-{{tables}}
+{% for name, values, kind in tables %}
+{% if page %}
+const {{name}} = arrayFrom(facts.network.tables.{{name}});
+{% else %}
+const {{name}} = new {{kind or values|array_type}}([
+{{values|numbers}}
+]);
+{% endif %}
+{% endfor %}
 
 /**
  * Which examples a cell of some kind matches.
@@ -43,12 +53,12 @@ export function sums(kind, matched) {
   const count = kindPort[kind + 1] - from;
   const n = matched.length;
   const found = new {{sums}}(count);
-  for (let unit = 0; unit < {{width}}; unit++) {
-    const row = unit * {{examples}};
+  for (let unit = 0; unit < {{core.first.shape[0]}}; unit++) {
+    const row = unit * {{core.first.shape[1]}};
     let hidden = 0;
     for (let i = 0; i < n; i++) hidden += first[row + matched[i]];
     if (hidden > 0) {
-      const at = unit * {{ports}} + from;
+      const at = unit * {{core.last.shape[1]}} + from;
       for (let i = 0; i < count; i++) found[i] += hidden * last[at + i];
     }
   }
@@ -68,7 +78,7 @@ export function cell(kind, matched) {
   if (n === 0) return ports;
   const said = sums(kind, matched);
   for (let i = 0; i < ports.length; i++) {
-    ports[i] = said[i] > threshold[(n - 1) * {{columns}} + portColumn[from + i]] ? 1 : 0;
+    ports[i] = said[i] > threshold[(n - 1) * {{core.thresholds.shape[1]}} + portColumn[from + i]] ? 1 : 0;
   }
   return ports;
 }

@@ -1,5 +1,5 @@
 /* A run ends when this bit is on. */
-#define BW_HALT {{bit}}
+#define BW_HALT {{halt}}
 
 int32_t bw_run(uint8_t *state, uint8_t *next)
 {

@@ -1,9 +1,15 @@
 /* The program: its cells in order. bw_cell_bit has the bits that each looks at, block by block; port by port of all
    cells, bw_wire_start says where the bits that it sets begin in bw_wire_bit. */
-{{sizes}}
+{% for name, value in program_sizes.items() %}
+#define BW_{{name}} {{value}}
+{% endfor %}
 
-{{tables}}
-static const uint8_t bw_signed[BW_WORDS] = { {{signed}} };
+{% for name, values, kind in program_tables %}
+static const {{kind or values|c_type}} {{name}}[{{[values.size, 1]|max}}] = {
+{{values|numbers or '0'}}
+};
+{% endfor %}
+static const uint8_t bw_signed[BW_WORDS] = { 0{% for word in words %}, {{word.signed|int}}{% endfor %} };
 
 void bw_start(uint8_t *state)
 {
@@ -77,7 +83,7 @@ static void bw_copy(const uint8_t *from, uint8_t *to)
         to[i] = from[i];
 }
 
-{{ending}}
+{% include "ending_" ~ ending ~ ".c" %}
 #ifdef BW_MAIN
-static const char *const bw_names[BW_WORDS] = { {{names}} };
+static const char *const bw_names[BW_WORDS] = { "start"{% for word in words %}, "{{word.name}}"{% endfor %} };
 #endif

@@ -1,5 +1,5 @@
-export type Input = {{input}};
-export type Output = {{output}};
+export type Input = {{inputs|names}};
+export type Output = {{outputs|names}};
 export interface Word<Name extends string> {
   name: Name;
   signed: boolean;

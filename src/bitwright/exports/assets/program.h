@@ -1,5 +1,17 @@
 /* A state is BW_BITS bytes, each 0 or 1. Words are numbers in it: inputs, then outputs. */
-{{words}}
+#define BW_BITS {{algorithm.program.bits}}
+#define BW_FIRST_OUTPUT {{1 + algorithm.inputs|length}}
+#define BW_WORDS {{1 + words|length}}
+enum bw_word {
+    BW_START,
+{% for word in algorithm.inputs %}
+    BW_INPUT_{{word.name}},
+{% endfor %}
+{% for word in algorithm.outputs %}
+    BW_OUTPUT_{{word.name}},
+{% endfor %}
+    BW_NO_WORD
+};
 
 /* The state in which a run starts, all inputs 0. */
 void bw_start(uint8_t *state);

@@ -1,6 +1,10 @@
 /* The program: its cells in order. cellBit has the bits that each looks at, block by block; port by port of all cells,
    wireStart says where the bits that it sets begin in wireBit. */
-{{tables}}
+{% for name, values, kind in program_tables %}
+const {{name}} = new {{kind or values|array_type}}([
+{{values|numbers}}
+]);
+{% endfor %}
 const ending = {{ending}};
 const configurations = new Uint16Array({{most_blocks}});
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from bitwright.exports.rocq.fitting import AffineIndex, NotAffineError
-from bitwright.exports.rocq.shaped import Shaped, affine, word_name
+from bitwright.exports.rocq.forms import SIZE, NotAffineError, natural
+from bitwright.exports.rocq.states import States, affine, word_name
 from bitwright.proofs.function.growth import Growth
 from bitwright.proofs.function.phases import Path
 from bitwright.proofs.function.rounds import RoundsProof
+from bitwright.proofs.kinds.affine import ONE, Affine
 from bitwright.proofs.unrolling.polynomials import Polynomial, combine, difference_of, multiply, substitute
 from bitwright.rules.ensures import EnsureLine
 
@@ -16,35 +18,24 @@ _POWER = "2^"  # the power of two of an invariant; that of a longer word is this
 
 
 class Algebra:
-    """The invariants of a proof by rounds: polynomials that are 0 modulo a power of two; `inputs` are variables."""
+    """The invariants of a proof by rounds: polynomials that are 0 modulo 2^exponent, or where that is 2^0, exactly 0.
 
-    def __init__(self, proof: RoundsProof, inputs: Mapping[str, str]) -> None:
-        self.proof = proof
+    `inputs` are the variables of a theorem.
+    """
+
+    def __init__(self, proof: RoundsProof, states: States, inputs: Mapping[str, str]) -> None:
+        self.proof, self.states = proof, states
         self.kept = [(difference, affine(exponent)) for difference, exponent in proof.kept]
         self.inputs = {f"in.{word}": variable for word, variable in inputs.items()}
 
-    def equations(self, values: Mapping[str, str]) -> list[str]:
-        return [f"{_text(one, {**values, **self.inputs})} = k * {_power(e)}" for one, e in self.kept]
+    def equations(self) -> list[str]:
+        """The invariants, as equations with a multiple of the power."""
+        names = {**self.states.values(), **self.inputs}
+        return [f"{_text(one, names)} = k * {_power(e) if e.terms else 0}" for one, e in self.kept]
 
     # A round.
 
-    def moved(self, way: Path, shaped: Shaped) -> str:
-        """What moving a word up or down makes of its number."""
-        text = ""
-        for word in self.proof.words:
-            what, of = way.states[-1][word]
-            if what == "up":
-                text += f"  destruct (val_moved_up {shaped.length(word)} {word_name(of)}) as (k_{word} & U_{word}).\n"
-            elif what == "down":
-                text += f"  pose proof (val_moved_down {shaped.length(word)} {word_name(of)} ltac:(lia)) as D_{word}."
-                if of in way.fixed:
-                    text += f" rewrite F{list(way.fixed).index(of)} in D_{word}. cbn [Z.b2z] in D_{word}."
-                else:
-                    text += f" pose proof (b2z_range ({word_name(of)} 1%nat))."
-                text += "\n"
-        return text
-
-    def keeps(self, way: Path, shaped: Shaped) -> str:
+    def path(self, way: Path) -> dict[str, Any]:
         """That a path keeps every invariant, with the multiple of the power of two that it adds."""
         ended = way.states[-1]
         up = [f"?U_{word}" for word in self.proof.words if ended[word][0] == "up"]
@@ -52,19 +43,39 @@ class Algebra:
             f"?E{at}_{array}" for at, wait in reversed(way.waits.items()) for array, sum_ in wait.sums.items() if sum_
         ]
         down = [f"?D_{word}" for word in self.proof.words if ended[word][0] == "down"]
-        text = ""
-        for number in range(len(self.kept)):
-            added, powers = self._added(way, number, shaped)
-            off = {"up": ", ".join(["?val_off", *up]), "down": ", ".join(["?val_off", *down])}
-            text += shaped.form("kept", number=number + 1, added=added, powers=powers, **off)
-        return ("  each idtac.\n" if len(self.kept) > 1 else "") + text
+        return {
+            "moved": self._moved(way),
+            "up": ", ".join(["?val_off", *up]),
+            "down": ", ".join(["?val_off", *down]),
+            "kept": [self._added(way, number) for number in range(len(self.kept))],
+        }
 
-    def _added(self, way: Path, number: int, shaped: Shaped) -> tuple[str, str]:
+    def _moved(self, way: Path) -> str:
+        """What moving a word up or down makes of its number."""
+        text = ""
+        for word in self.proof.words:
+            what, of = way.states[-1][word]
+            if what == "up":
+                text += (
+                    f"  destruct (val_moved_up {self.states.length(word)} {word_name(of)}) as (k_{word} & U_{word}).\n"
+                )
+            elif what == "down":
+                text += (
+                    f"  pose proof (val_moved_down {self.states.length(word)} {word_name(of)} ltac:(lia)) as D_{word}."
+                )
+                if of in way.fixed:
+                    text += f" rewrite F{list(way.fixed).index(of)} in D_{word}. cbn [Z.b2z] in D_{word}."
+                else:
+                    text += f" pose proof (b2z_range ({word_name(of)} 1%nat))."
+                text += "\n"
+        return text
+
+    def _added(self, way: Path, number: int) -> dict[str, str]:
         """How often a round adds the power of two, and a tactic for longer powers."""
         proof, (difference, exponent), ended = self.proof, self.kept[number], way.states[-1]
         exact: dict[str, Polynomial] = {}
         given: dict[str, Polynomial] = {}
-        names = {**shaped.values(), **self.inputs, _POWER: _power(exponent)}
+        names = {**self.states.values(), **self.inputs, _POWER: _power(exponent)}
         longer: dict[str, str] = {}
 
         def less(sum_: Polynomial, times: str, length: Growth) -> Polynomial:
@@ -72,14 +83,16 @@ class Algebra:
             own, names[times] = affine(length), times
             if own == exponent:
                 return combine(sum_, {(times, _POWER): -1})
-            more = own.plus(exponent, -1)
-            names[f"more {own.text()}"] = _power(more)
+            more, power = own - exponent, f"more {natural(own)}"
+            names[power] = _power(more)
+            if not exponent.terms:
+                return combine(sum_, {(times, power): -1})
             longer[_power(own)] = f"{_power(exponent)} * {_power(more)}"
-            return combine(sum_, multiply({(_POWER,): -1}, {(times, f"more {own.text()}"): 1}))
+            return combine(sum_, multiply({(_POWER,): -1}, {(times, power): 1}))
 
         for word in proof.words:
             what, of = ended[word]
-            names[f"{word}'"] = shaped.value(word, shaped.shape(word, ended[word]))
+            names[f"{word}'"] = self.states.value(word, self.states.shape(word, ended[word]))
             names[f"{of}[1]"] = f"Z.b2z ({word_name(of)} 1%nat)"
             if what == "down":
                 lowest: Polynomial = {(): way.fixed[of]} if of in way.fixed else {(f"{of}[1]",): 1}
@@ -106,15 +119,15 @@ class Algebra:
             f"replace ({power})%Z with ({product})%Z in * by (rewrite <- Z.pow_add_r by lia; f_equal; lia). "
             for power, product in longer.items()
         )
-        return _text(added, names), powers
+        return {"added": _text(added, names), "powers": powers}
 
     # The start and the end of a run.
 
-    def starts(self, shaped: Shaped, start: str, lengths: Mapping[str, str]) -> str:
+    def starts(self, start: str, lengths: Mapping[str, str]) -> str:
         """The invariants at the start: every word is an input, of which these are the lengths, or 0."""
         text = ""
         for word, value in self.proof.entered.items():
-            bits, length = f'(bits_of {start} "{word}")', shaped.length(word)
+            bits, length = f'(bits_of {start} "{word}")', self.states.length(word)
             if value:
                 ((name,),) = value
                 entered = lengths[name.removeprefix("in.")]
@@ -125,19 +138,22 @@ class Algebra:
         rewrites = ", ".join(f"?V_{word}" for word in self.proof.entered)
         return text + f"  each ltac:(exists 0; rewrite {rewrites}; ring).\n"
 
-    def concludes(self, line: EnsureLine, shaped: Shaped) -> str:
+    def concludes(self, line: EnsureLine) -> dict[str, Any]:
         """A line from an invariant: its difference is a multiple of a power of two, and too small to be any but 0."""
         proof, stated = self.proof, difference_of(line)
         found = [
             (number, difference, exponent)
             for number, (difference, exponent) in enumerate(self.kept, 1)
-            if stated is not None and proof.follows(stated, difference, Growth([exponent.constant, exponent.size]))
+            if stated is not None
+            and proof.follows(stated, difference, Growth([int(exponent[ONE]), int(exponent["l"])]))
         ]
         if not found:
             raise NotAffineError(f"'{line}' does not follow from the invariants")
         number, difference, exponent = found[0]
+        if not exponent.terms:
+            return {"number": number, "exact": True}
         left = substitute(difference, {proof.measure: {}})
-        names = {**shaped.values(), **self.inputs}
+        names = {**self.states.values(), **self.inputs}
         lengths = {name: affine(proof.length_of(name) or Growth([0])) for monomial in left for name in monomial}
         products = ""
         for monomial in left:
@@ -152,27 +168,23 @@ class Algebra:
                     (f"{product} * ({names[name]})", f"{top} * {most}") if product else (f"({names[name]})", most)
                 )
         ranges = "".join(
-            f"pose proof (val_range {shaped.length(name)} {word_name(name)}). "
+            f"pose proof (val_range {self.states.length(name)} {word_name(name)}). "
             for name in lengths
             if name in proof.words
         )
         powers = "".join(
-            shaped.form.line(
-                "power",
-                power=_power(one),
-                exponent=one.text(),
-                product=" * ".join(["q"] * one.size + [str(2**one.constant)]),
-                sum=" + ".join(["Z.of_nat l"] * one.size + [str(one.constant)]),
-            )
-            + " "
+            f"replace ({_power(one)}) with ({' * '.join(['q'] * int(one['l']) + [str(2 ** int(one[ONE]))])}) in * by "
+            f"(unfold q; replace (Z.of_nat ({natural(one)})) with "
+            f"({' + '.join(['Z.of_nat l'] * int(one['l']) + [str(one[ONE])])}) by lia; "
+            "rewrite !Z.pow_add_r by lia; ring). "
             for one in dict.fromkeys([exponent, *lengths.values()])
-            if one != AffineIndex(0, 1, 0)
+            if one != SIZE
         )
-        return shaped.form("concluded", number=number, ranges=ranges, products=products, powers=powers)
+        return {"number": number, "exact": False, "ranges": ranges, "products": products, "powers": powers}
 
 
-def _power(exponent: AffineIndex) -> str:
-    return f"2 ^ Z.of_nat ({exponent.text()})"
+def _power(exponent: Affine) -> str:
+    return f"2 ^ Z.of_nat ({natural(exponent)})"
 
 
 def _text(polynomial: Polynomial, names: Mapping[str, str]) -> str:

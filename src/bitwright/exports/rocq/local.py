@@ -7,17 +7,15 @@ those bits, and no certificate is needed. Lines about sums, and longer runs of l
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
 
-from bitwright.exports.rocq.fitting import AffineIndex, FittedFamilies, NotAffineError, affine_of
-from bitwright.exports.rocq.printed import bit_text, listing, next_lemmas
-from bitwright.exports.rocq.templates import Templates
-from bitwright.exports.rocq.words import Words
+from bitwright.exports.rocq.forms import NotAffineError, form_of, natural, text_of
+from bitwright.exports.rocq.program import SizedProgram
+from bitwright.exports.rocq.templates import render
 from bitwright.rules.ensures import EnsureLine
-from bitwright.rules.expressions import Combined, Constant, Expression, Named, Negation
+from bitwright.rules.expressions import Combined, Constant, Expression, Named
 
-_RULES, _CELLS = "run (Families.rules l)", "run_by_cells Net.net Net.kinds (Families.cells l)"
 _BOOLEAN: Mapping[str, str] = {
+    "not": "(negb {})",
     "and": "({} && {})",
     "or": "({} || {})",
     "=>": "(implb {} {})",
@@ -26,104 +24,52 @@ _BOOLEAN: Mapping[str, str] = {
 }
 
 
-def local_text(
-    name: str,
-    about: str,
-    families: FittedFamilies,
-    lines: tuple[EnsureLine, ...],
-    words: Words,
-    size: str,
-    steps: int,
-    rests: bool,
-) -> str:
-    """A file about `steps` steps; `rests`: which also says that nothing changes any more."""
-    names = " ".join(words.variables.values())
-    form = Templates("local", name=name, about=about, steps=steps, least=families.least, given=words.given, names=names)
-    if any(item.whole for rule in families.rules for item in rule.items[1]):
+def local_text(program: SizedProgram, steps: int, rests: bool) -> str:
+    """A file about so many steps; `rests`: which also says that nothing changes any more; raises NotAffineError."""
+    rules = program.families.rules
+    if any(item.whole for rule in rules for item in rule.lists[1]):
         raise NotAffineError("a rule writes a whole array")
-    bits = _BitLines(words, size, steps)
-    claims = [f"({bits.line(line)})" for line in lines]
-    tested, written = (
-        {(item.array, item.index is None) for rule in families.rules for item in rule.items[at]} for at in (0, 1)
-    )
-    arrays = [*sorted(written), *sorted(tested - written)]
-    rules, cells = (
-        " /\\\n  ".join([*claims, *[f"({form.line('stays', run=run, after=steps + 1)})"] * rests])
-        for run in (_RULES, _CELLS)
-    )
-    *before, last = ["intros; tried"] * len(lines) + [f"exact (rest l {names})"] * rests
-    return form(
-        "file",
-        first_state=listing(words.start()),
-        nexts=next_lemmas(arrays, families.rules, "Families.rules", "next_"),
-        rewrites=" | ".join(f"rewrite !next_{array}'" for array, _ in arrays),
-        rest=_rest(form, sorted(written), steps) if rests else "",
-        rules_say=rules,
-        cells_say=cells,
-        proof="".join(f"split; [{one}|]. " for one in before) + f"{last}.",
+    tested, written = ({(item.array, item.place is None) for rule in rules for item in rule.lists[at]} for at in (0, 1))
+    return render(
+        "local",
+        **program.pieces,
+        claims=[_line(line, program, steps) for line in program.algorithm.claims],
+        steps=steps,
+        rests=rests,
+        arrays=[*sorted(written), *sorted(tested - written)],
+        written=sorted(written),
     )
 
 
-def _rest(form: Templates, written: list[tuple[str, bool]], steps: int) -> str:
-    """That the last state stays as it is: bits that rules write one by one, and no others are ever on."""
-    either, same = [], ""
-    start = f"start l {form.pieces['names']}"
-    before = reduce(lambda state, _: f"step (Families.rules l) ({state})", range(steps), start)
-    for number, (array, single) in enumerate(written):
-        bit = bit_text(array, single)
-        either.append(f"b = {bit}" if single else f"(exists i, b = {bit})")
-        state, bound = f"step (Families.rules l) ({before})", "" if single else "forall i, "
-        same += form("same_bit", number=number, bound=bound, state=state, before=before, bit=f"({bit})")
-    return form(
-        "rest",
-        either=" \\/ ".join(either),
-        same=form.line("stays", run=_RULES, after=steps + 1).partition(", ")[2],
-        same_bits=same,
-        rewrites=", ".join(f"?same_{number}" for number in range(len(written))),
-    )
+def _line(line: EnsureLine, program: SizedProgram, steps: int) -> str:
+    """A line about single bits."""
+    if len(line.ranges) > 1:
+        raise NotAffineError(f"'{line}' has more than one index")
+    words, index = program.words, line.ranges[0].name if line.ranges else ""
 
+    def place(part: Expression, index: str = index) -> str:
+        if (found := form_of(part, program.size, index)) is None:
+            raise NotAffineError(f"an index in '{line}' is not made of {program.size}, its own index and constants")
+        return natural(found)
 
-class _BitLines:
-    """Lines about single bits, as Rocq has them."""
-
-    def __init__(self, words: Words, size: str, steps: int) -> None:
-        self.words, self.size, self.steps = words, size, steps
-
-    def line(self, line: EnsureLine) -> str:
-        if len(line.ranges) > 1:
-            raise NotAffineError(f"'{line}' has more than one index")
-        index = line.ranges[0].name if line.ranges else ""
-        truth = line.truth
-        if isinstance(truth, Combined) and truth.sign == "==":
-            claim = f"{self._bool(truth.left, line, index)} = {self._bool(truth.right, line, index)}"
-        else:
-            claim = f"{self._bool(truth, line, index)} = true"
-        if not line.ranges:
-            return claim
-        first, last = (self._index(bound, line, "").text() for bound in (line.ranges[0].first, line.ranges[0].last))
-        return f"forall i, {first} <= i <= {last} -> {claim}"
-
-    def _bool(self, part: Expression, line: EnsureLine, index: str) -> str:
+    def bit(part: Expression) -> str | None:
         if isinstance(part, Constant) and part.value in (0, 1):
             return "true" if part.value else "false"
         if isinstance(part, Named) and part.index is not None:
-            at = self._index(part.index, line, index).text()
-            if not part.entered and part.text in self.words.outputs:
-                array, *others = self.words.outputs[part.text]
+            if not part.entered and part.text in words.outputs:
+                array, *others = words.outputs[part.text]
                 if others or not array.whole:
                     raise NotAffineError(f"'{part.text}' is no array from its first bit on")
-                return f'(s (at_ "{array.array}" ({at})))'
-            if part.text in self.words.inputs:
-                return f"(bit_of {self.words.variables[part.text]} ({at}))"
-        if isinstance(part, Negation):
-            return f"(negb {self._bool(part.body, line, index)})"
-        if isinstance(part, Combined) and part.sign in _BOOLEAN:
-            left, right = self._bool(part.left, line, index), self._bool(part.right, line, index)
-            return _BOOLEAN[part.sign].format(left, right)
-        raise NotAffineError(f"'{line}' is not about single bits, and the run takes {self.steps} steps at every size")
+                return f'(s (at_ "{array.array}" ({place(part.index)})))'
+            if part.text in words.inputs:
+                return f"(bit_of {words.variables[part.text]} ({place(part.index)}))"
+        return None
 
-    def _index(self, part: Expression, line: EnsureLine, index: str) -> AffineIndex:
-        found = affine_of(part, self.size, index)
-        if found is None:
-            raise NotAffineError(f"an index in '{line}' is not made of {self.size}, its own index and constants")
-        return found
+    truth, refusal = line.truth, f"'{line}' is not about single bits, and the run takes {steps} steps at every size"
+    equation = isinstance(truth, Combined) and truth.sign == "=="
+    sides = (truth.left, truth.right) if isinstance(truth, Combined) and equation else (truth, Constant(1))
+    claim = " = ".join(text_of(side, bit, _BOOLEAN, refusal) for side in sides)
+    if not line.ranges:
+        return claim
+    first, last = (place(bound, "") for bound in (line.ranges[0].first, line.ranges[0].last))
+    return f"forall i, {first} <= i <= {last} -> {claim}"

@@ -1,32 +1,140 @@
-"""Templates of Rocq text: the files in `templates`, in sections below lines `(*** NAME ***)`."""
+"""Templates of Rocq text: the files in `templates`, in Jinja."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from importlib.resources import files
+from typing import Any
 
-from bitwright.exports.text import fill
+from jinja2 import Environment
 
-_HEAD = re.compile(r"^\(\*\*\* (\w+) \*\*\*\)\n", re.MULTILINE)
+from bitwright.exports.rocq.families import Item, Link, Piece, Segment
+from bitwright.exports.rocq.forms import ROW, NotAffineError, argument, natural
+from bitwright.exports.rocq.states import word_names
+from bitwright.exports.rocq.words import output_name
+from bitwright.exports.templates import environment
+from bitwright.proofs.kinds.affine import Affine
 
 
-class Templates:
-    """The sections of one file, and pieces that all of them may name."""
-
-    def __init__(self, file: str, **pieces: object) -> None:
-        self.file, self.pieces = file, pieces
-
-    def __call__(self, section: str, **pieces: object) -> str:
-        """A section with each {{name}} replaced by its piece."""
-        return fill(_sections(self.file)[section], self.pieces | pieces)
-
-    def line(self, section: str, **pieces: object) -> str:
-        """A section without the end of its last line."""
-        return self(section, **pieces).removesuffix("\n")
+def render(file: str, **pieces: object) -> str:
+    """The text of a template with these pieces."""
+    return _environment().get_template(f"{file}.v").render(pieces)
 
 
 @cache
-def _sections(file: str) -> dict[str, str]:
-    _, *parts = _HEAD.split((files(__package__) / "templates" / f"{file}.v").read_text("utf-8"))
-    return dict(zip(parts[::2], parts[1::2], strict=True))
+def _environment() -> Environment:
+    filters: dict[str, Callable[..., Any]] = {
+        "nat": natural,
+        "argument": argument,
+        "each": each,
+        "bool": rocq_bool,
+        "bits_of": bits_of,
+        "cases": cases,
+        "output": output_name,
+        "item": item_text,
+        "items": lambda items: each(map(item_text, items)),
+        "written": written,
+        "weight": weight,
+        "writers": writers,
+        "word_names": word_names,
+        "lines": lambda rows: each(rows, between=";\n   "),
+    }
+    found = environment("rocq/templates", filters)
+    found.globals["zip"] = zip
+    return found
+
+
+def each(rows: Iterable[Any], form: str = "{0}", between: str = "; ") -> str:
+    """A list in Rocq, each of its rows in this form.
+
+    >>> each([(1, True)], "({0}, {1})")
+    '[(1, true)]'
+    """
+    texts = (form.format(*map(rocq_bool, row if isinstance(row, tuple | list) else [row])) for row in rows)
+    return f"[{between.join(texts)}]"
+
+
+def rocq_bool(value: Any) -> Any:
+    """Truths as Rocq writes them; anything else as it is."""
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def bits_of(mask: int) -> list[int]:
+    """The numbers of the bits of a mask."""
+    return [k for k in range(mask.bit_length()) if mask >> k & 1]
+
+
+def cases(link: Link, tactic: str | Callable[[Piece], str]) -> str:
+    """The case distinction on which residue a row has, and up to which row.
+
+    Args:
+        tactic: for a piece; or a form of a piece and its row.
+    """
+    k = "i" if len(link) == 1 else "k"
+
+    def text(pieces: Sequence[Piece]) -> str:
+        piece, *others = pieces
+        one = tactic(piece) if callable(tactic) else tactic.format(piece, argument(piece.row))
+        return f"up_to {k} {argument(piece.last)}; [{one} | {text(others)}]" if others else one
+
+    return text(link[0]) if len(link) == 1 else f"residue i {len(link)}; [{' | '.join(map(text, link))}]"
+
+
+def item_text(item: Item) -> str:
+    """A bit, or all bits of an array up to an index."""
+    if item.place is None:
+        return f'flag "{item.array}"'
+    return f'{"all" if item.whole else "at_"} "{item.array}" {argument(item.place)}'
+
+
+def written(items: Sequence[Item]) -> str:
+    """The bits that a rule writes, or a port is wired to."""
+    single = each(item_text(item) for item in items if not item.whole)
+    wholes = [item_text(item) for item in items if item.whole]
+    return f"({' ++ '.join([single] * (single != '[]') + wholes)})" if wholes else single
+
+
+def weight(value: int) -> str:
+    """The name of a weight."""
+    return f"{'m' if value < 0 else 'p'}{abs(value)}"
+
+
+def writers(rules: Sequence[Segment], array: str) -> list[str]:
+    """That a rule matches, for each that writes this bit or bit i of this array; its row is the one that does."""
+    return [matches(rule, item) for rule in rules for item in rule.lists[1] if item.array == array]
+
+
+def matches(rule: Segment, item: Item) -> str:
+    """That a rule which writes this bit matches; its row is the one that writes bit i."""
+    tested, _ = rule.lists
+    guards, back = [], Affine()
+    if item.whole:
+        if not rule.single or item.place is None:
+            raise NotAffineError(f"rules at many places write all of {item.array}")
+        guards += ["(1 <=? i)", f"(i <=? {natural(item.place)})"]
+    elif item.place is not None and rule.single:
+        guards.append(f"(i =? {natural(item.place)})")
+    elif not rule.single:
+        if item.place is None or not item.place["i"]:
+            raise NotAffineError(f"rules at many places write one bit of {item.array}")
+        if item.place["i"] != 1:
+            raise NotAffineError(f"a rule writes {item.array} in steps of {item.place['i']}")
+        back = item.place - ROW
+        row = natural(ROW - back)
+        guards += [f"({natural(rule.first)} <=? {row})", f"({row} <=? {natural(rule.last)})"]
+    texts = [(_tested(bit, back), value) for bit, value in zip(tested, rule.form, strict=True)]
+    conditions = " && (".join(text if value else f"negb ({text})" for text, value in texts) + ")" * (len(texts) - 1)
+    guard = f" && ({' && '.join(guards)})" if guards else ""
+    return f"(({conditions}){guard})"
+
+
+def _tested(bit: Item, back: Affine) -> str:
+    """A bit that a rule tests, with its row counted from the bit that it writes."""
+    if bit.place is None:
+        return f's (flag "{bit.array}")'
+    return f's (at_ "{bit.array}" ({natural(bit.place - back * bit.place["i"])}))'
+
+
+def comment(text: str) -> str:
+    """A name in a comment, which it can neither end nor go on after."""
+    return " ".join(text.replace("*", "+").replace('"', "'").split())

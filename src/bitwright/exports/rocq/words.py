@@ -7,37 +7,43 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from string import ascii_uppercase
 
-from bitwright.exports.rocq.fitting import FITTED, AffineIndex, Item, NotAffineError, fitted_row
-from bitwright.exports.rocq.listed import Row, bit_named
+from bitwright.exports.rocq.families import Item, Row, bit_named, row_at_every_size
+from bitwright.exports.rocq.forms import FITTED, NotAffineError, natural
+from bitwright.proofs.kinds.affine import Affine
 from bitwright.rules import Algorithm
 
 Word = tuple[bool, str]  # whether it is an input, and its name
-ZERO = AffineIndex(0, 0, 0)
+ZERO = Affine()
 
 
 @dataclass(frozen=True)
-class Part(Item):
+class Part:
     """A bit of a word, which counts 2^`exponent`, or all bits of an array up to the index, lowest first."""
 
-    exponent: AffineIndex = ZERO
+    array: str
+    index: Affine | None
+    whole: bool = False
+    exponent: Affine = ZERO
 
     @property
-    def length(self) -> AffineIndex | None:
+    def length(self) -> Affine | None:
         """Of a whole array."""
         return self.index if self.whole else None
 
     def text(self, s: str) -> str:
         if self.length is not None:
-            return f'Words.word {s} "{self.array}" ({self.length.text()})'
+            return f'Words.word {s} "{self.array}" ({natural(self.length)})'
         bit = f"Z.b2z ({self.bit(s)})"
         if self.exponent == ZERO:
             return bit
-        if not self.exponent.size:
-            return f"{2**self.exponent.constant} * {bit}"
-        return f"2 ^ Z.of_nat ({self.exponent.text()}) * {bit}"
+        if (power := self.exponent.constant) is not None:
+            return f"{2 ** int(power)} * {bit}"
+        return f"2 ^ Z.of_nat ({natural(self.exponent)}) * {bit}"
 
     def bit(self, s: str) -> str:
-        return f'{s} (flag "{self.array}")' if self.index is None else f'{s} (at_ "{self.array}" ({self.index.text()}))'
+        return (
+            f'{s} (flag "{self.array}")' if self.index is None else f'{s} (at_ "{self.array}" ({natural(self.index)}))'
+        )
 
 
 def _parts(items: Iterable[Item]) -> tuple[Part, ...]:
@@ -47,8 +53,8 @@ def _parts(items: Iterable[Item]) -> tuple[Part, ...]:
     for item in items:
         if item.whole and found:
             raise NotAffineError(f"a word has all bits of {item.array} above others")
-        found.append(Part(item.array, item.index, item.whole, exponent))
-        exponent = exponent.plus(item.index if item.whole and item.index else AffineIndex(0, 0, 1))
+        found.append(Part(item.array, item.place, item.whole, exponent))
+        exponent = exponent + (item.place if item.whole and item.place is not None else 1)
     return tuple(found)
 
 
@@ -69,10 +75,10 @@ class Words:
                 raise NotAffineError(f"{word.name} is signed")
         rows = {l: _row(one) for l, one in sized.items()}
         known = {l: rows[l] for l in FITTED}
-        if len({len(row.groups[0]) for row in known.values()}) > 1:
+        if len({len(row.lists[0]) for row in known.values()}) > 1:
             raise NotAffineError("more bits are on at the start of longer words")
-        segment = fitted_row(known)
-        started, halt, *words = map(_parts, segment.items)
+        segment = row_at_every_size(known)
+        started, halt, *words = map(_parts, segment.lists)
         inputs = {}
         for word, (part, *others) in zip(algorithm.inputs, words, strict=False):
             if others or not part.whole:
@@ -97,6 +103,21 @@ class Words:
         return f"(l : nat) ({' '.join(self.variables.values())} : Z)" if self.inputs else "(l : nat)"
 
     @property
+    def names(self) -> str:
+        """The inputs, as arguments."""
+        return " ".join(self.variables.values())
+
+    @property
+    def typed(self) -> str:
+        """The inputs, each with its type."""
+        return " ".join(f"({variable} : Z)" for variable in self.variables.values())
+
+    @property
+    def known(self) -> str:
+        """The names of the bounds in a proof."""
+        return " ".join(f"B{number}" for number in range(len(self.inputs)))
+
+    @property
     def bounds(self) -> str:
         """That the inputs lie in their ranges."""
         return " ".join(
@@ -106,6 +127,11 @@ class Words:
     def is_bit(self, output: str) -> bool:
         """Whether an output is a single bit, and so a truth."""
         return [part.length for part in self.outputs[output]] == [None]
+
+    def output_text(self, output: str) -> str:
+        """What an output is, in a state s."""
+        first, *others = self.outputs[output]
+        return first.bit("s") if self.is_bit(output) else " + ".join(part.text("s") for part in (first, *others))
 
     def parts(self, word: Word) -> tuple[Part, ...]:
         """The arrays and bits of a word."""
@@ -121,7 +147,7 @@ class Words:
     def length(self, word: str) -> str:
         length = self.inputs[word].length
         assert length is not None
-        return length.text()
+        return natural(length)
 
     def start(self) -> list[str]:
         """The states that the first one is made of."""

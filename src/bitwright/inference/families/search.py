@@ -19,7 +19,6 @@ from bitwright.inference.families.space import (
     Sufficient,
     VersionSpace,
     cheapest_cover,
-    contained_from,
     sufficient,
     version_space,
 )
@@ -42,18 +41,12 @@ class Fitted:
     cover: Cover
     needs: Sufficient
     space: VersionSpace  # at the size that decides, or past the largest where the theorem does not say
-    contained: int | None = None  # where it does not: from which size on all atoms that fit lie in forced ones
 
     @property
     def determined(self) -> bool:
         """Whether all programs of the class with these blocks are the same at every size."""
         unique = all(family.unique for family in self.evidence.families)
-        return unique and self.space.determined and (self.needs.size is not None or self.contained is not None)
-
-    @property
-    def first(self) -> int:
-        """The size from which on programs that agree stay the same."""
-        return self.needs.first if self.contained is None else self.contained
+        return unique and self.space.determined and self.needs.size is not None
 
 
 @dataclass(frozen=True)
@@ -126,10 +119,7 @@ class _FamilySearch:
         self.deadline.check()
         cover = cheapest_cover(evidence, self.seconds)
         needs = sufficient(evidence, cover.terms)
-        if needs.size is None:
-            space = version_space(evidence, max(self.executions) + 1)
-            return Fitted(evidence, cover, needs, space, contained_from(evidence) if space.determined else None)
-        return Fitted(evidence, cover, needs, version_space(evidence, needs.size))
+        return Fitted(evidence, cover, needs, version_space(evidence, needs.size or max(self.executions) + 1))
 
     def with_blocks(self, blocks: Mapping[int, Blocks], offsets: list[int], coefficients: range) -> FoundFamilies:
         """A fit with blocks that were given; or the first size at which no rules with them explain the states."""

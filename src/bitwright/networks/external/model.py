@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.common.bits import BoolArray, shorten
-from bitwright.common.errors import InputError, counted, suggestion
+from bitwright.common.errors import InputError, check_choice, counted
 from bitwright.networks.external.graph import Analysis, OperatorGraph
 from bitwright.networks.external.onnx_reader import CannotRunError, OnnxModel
 from bitwright.networks.external.tensors import NotReadError, by_rows
@@ -82,11 +82,8 @@ class Model:
     threshold: float = 0.5
 
     def __post_init__(self) -> None:
-        if self.reads is not None and self.reads not in READS:
-            raise InputError(
-                f"a network reads {', '.join(READS[:-1])} or {READS[-1]}, got '{shorten(str(self.reads))}'"
-                f"{suggestion(str(self.reads), READS)}"
-            )
+        if self.reads is not None:
+            check_choice("way to read a network", self.reads, READS)
         if isinstance(self.threshold, bool) or not isinstance(self.threshold, int | float | np.number):
             raise InputError(f"the threshold is a number, got {shorten(repr(self.threshold))}")
         if not isfinite(self.threshold):
@@ -102,11 +99,12 @@ class Model:
     def table(what: Any, reads: Reads = "cells", *, sizes: Any = None) -> StateTable:
         """Every state of a program as a network of your own reads it, with the right outputs: what to train it on.
 
-        `what` is a program, its file or its name, or a list of programs; `reads` is "cells" (the kind and the bits of a
+        `what` is a program or a list of programs; `reads` is "cells" (the kind and the bits of a
         cell, to its ports), "states" (a whole state to the next) or "templates" (those that match, to the next state).
         `sizes` goes with cells, as in `certify`.
 
-        >>> table = Model.table("addition")
+        >>> from bitwright import addition
+        >>> table = Model.table(addition(4))
         >>> table
         <StateTable: 16 states, 8 columns to 5>
         >>> table.input_names[:5]
@@ -219,9 +217,7 @@ class HeldModel:
 
 
 def is_model(value: object) -> bool:
-    """Whether a value is a network that bitwright did not train, or the name of its file."""
-    if isinstance(value, str | PathLike):
-        return Path(value).suffix.lower() == ".onnx"
+    """Whether a value is a network that bitwright did not train."""
     if isinstance(value, Model | HeldModel) or is_module(value):
         return True
     ours = isinstance(value, FloatNetwork | type) or type(value).__module__.startswith("bitwright.")

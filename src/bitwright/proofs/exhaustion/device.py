@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bitwright.common.errors import InputError
+from bitwright.common.errors import BitwrightError, InputError
 from bitwright.engines.cells.network import network_of_kind
-from bitwright.engines.integer import DeviceDecisions, SecondLook
+from bitwright.engines.integer import DeviceDecisions
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.descent import torch_module
 from bitwright.networks.integer import check_belongs
@@ -25,23 +25,30 @@ if TYPE_CHECKING:
 MOST_STATES = 1 << 20  # at a time
 _LEAST = 1 << 10
 _FEW_BINS = 64  # of n, for which states are looked at once each
+_COMPARED, _TOGETHER = 64, 1 << 15  # states of a tile that are judged again, and how many of these at once
 
 
-class DeviceJudge(SecondLook):
-    """Right or wrong, and how far, for a tile of states; some states of every tile are judged again."""
+class DeviceJudge:
+    """Right or wrong, and how far, for a tile of states.
 
-    what = "adds up"
+    A kernel that a compiler got wrong proves nothing: some states of every tile are judged again by plain products,
+    many at once, and only `check` waits for the result.
+    """
 
     def __init__(self, decide: DeviceDecisions) -> None:
-        super().__init__()
         self._decide = decide
+        self._kept: list[tuple[Any, ...]] = []
+        self._differs: Any = None  # on the device, so that nobody waits
 
     def find(self, matched: Any, n: Any, truth: Any, numbers: Any, step: int) -> Findings:
         """`numbers`: those of the states, or the first of them if they follow each other. Waits for the device once."""
         torch = torch_module()
         distance = self._decide.distances(matched, n, truth).long()
         if self._decide.sums.fused:
-            self.keep(distance, matched, n, truth)
+            rows = slice(None, None, max(1, len(distance) // _COMPARED))
+            self._kept.append(tuple(tensor[rows].clone() for tensor in (distance, matched, n, truth)))
+            if len(self._kept) * _COMPARED >= _TOGETHER:
+                self._compare()
         wrong = (distance < 1) & (n > 0)
         counts, keys = self._smallest(torch.where(n > 0, distance, 0), n)
         rows = keys % MOST_STATES
@@ -70,10 +77,22 @@ class DeviceJudge(SecondLook):
         own = n == torch.arange(bins, device=n.device)[:, None]  # far faster than all states writing to a few places
         return own.sum(dim=1), torch.where(own, key, none).amin(dim=1)
 
-    def is_wrong(self, *kept: Any) -> Any:
-        """Whether one of these distances is another by plain products."""
-        distance, matched, n, truth = kept
-        return ((self._decide.plain_distances(matched, n, truth) != distance) & (n > 0)).any()
+    def check(self) -> None:
+        """Raises BitwrightError if the kernel was found to differ from plain products since the last check."""
+        self._compare()
+        differs, self._differs = self._differs, None
+        if differs is not None and bool(differs):
+            raise BitwrightError("the device's kernel adds up otherwise than plain products do; use the device cpu")
+
+    def forget(self) -> None:
+        """Drops what is kept: the states are gone through again."""
+        self._kept, self._differs = [], None
+
+    def _compare(self) -> None:
+        if self._kept:
+            distance, matched, n, truth = (torch_module().cat(parts) for parts in zip(*self._kept, strict=True))
+            differs = ((self._decide.plain_distances(matched, n, truth) != distance) & (n > 0)).any()
+            self._kept, self._differs = [], differs if self._differs is None else self._differs | differs
 
 
 class DeviceProver:
@@ -211,15 +230,11 @@ class _DeviceRuns(_Walk):
             found = found + self._some(at, min(at + most, last))
         return found
 
-    def forget(self) -> None:
-        super().forget()
-        self._decide.step.forget()
-
     def _some(self, first: int, last: int) -> Findings:
         torch = torch_module()
         domain, decide = self._domain, self._decide
         algorithm, found = domain.algorithm, Findings()
-        states: Any = decide.tensor_of(domain.starts(first, last))
+        states: Any = decide.matching.tensor_of(domain.starts(first, last))
         numbers = torch.arange(first, last, device=decide.device)
         fixed = algorithm.halt == FIXED_POINT
         for step in range(domain.limit + fixed):
@@ -227,9 +242,8 @@ class _DeviceRuns(_Walk):
                 going = ~states[:, algorithm.halt]
                 states, numbers = states[going], numbers[going]
             if not len(states):
-                decide.step.check()
                 return found
-            matched, n, following = decide.step(states, keep=True)
+            matched, n, following = decide.matching.step(states)
             found = found + self.judge.find(matched, n, following, numbers, step)
             if fixed:
                 going = (following != states).any(dim=1)
@@ -237,7 +251,6 @@ class _DeviceRuns(_Walk):
             states = following
         ended = algorithm.halt is None or (states[:, algorithm.halt].all() if not fixed else not len(states))
         domain.check_ended(bool(ended))
-        decide.step.check()
         return found
 
 

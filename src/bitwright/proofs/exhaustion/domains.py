@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.common.bits import BoolArray, shorten
-from bitwright.common.errors import InputError, suggestion
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import InputError, check_choice
 from bitwright.engines.rules import RuleEngine
 from bitwright.rules import Algorithm, Program
 from bitwright.rules.layout import IntArray
@@ -43,10 +43,7 @@ def check_domain(program: Program, name: str) -> None:
     A pattern is no program that runs: its cells stand side by side, and each is looked at alone. So the local states of
     its cells are all that can be said of its network.
     """
-    if name not in DOMAINS:
-        raise InputError(
-            f"there is no domain '{shorten(str(name))}'; choose {' or '.join(DOMAINS)}{suggestion(str(name), DOMAINS)}"
-        )
+    check_choice("domain", name, DOMAINS)
     of_cells = is_pattern(program)
     if of_cells and name != "cells":
         raise InputError(

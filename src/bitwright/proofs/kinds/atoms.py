@@ -22,9 +22,8 @@ from flint import fmpz_mat
 from bitwright.proofs.kinds.affine import ONE, Affine, NotExactError, eliminate, feasible, solve
 from bitwright.proofs.kinds.lines import BitBox, LineCase, NotCoveredError
 
-Ends = tuple[
-    tuple[Affine, ...], tuple[Affine, ...]
-]  # the largest of these is the first, the smallest of those the last
+# the largest of these is the first, the smallest of those the last
+Ends = tuple[tuple[Affine, ...], tuple[Affine, ...]]
 _MOST_CHOICES = 1_000  # of the members of a block that the bits of a rule may be
 
 

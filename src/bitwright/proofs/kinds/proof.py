@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import product
@@ -209,8 +209,11 @@ def _proved(sized: SizedText, progress: Progress | None) -> KindsProof:
         while True:  # until the text is a program at every size from the smallest on
             lines, valid = _line_proofs(sized, smallest)
             L0 = {size: max([smallest[size], *(one.cutoffs[size] for one in lines)]) for size in sized.sizes}
-            expanded = _expanded(sized, smallest, L0, valid)
-            wrong = _expand(sized, expanded, progress)
+            expanded, wrong = _expanded(sized, smallest, L0, valid), None
+            for done, values in enumerate(expanded, 1):
+                wrong = values if sized.at(*values) is None else wrong
+                if progress is not None:
+                    progress(done, len(expanded))
             if wrong is None:
                 break
             if len(smallest) > 1 or wrong[0] >= _FIRST_TRIED:
@@ -220,9 +223,17 @@ def _proved(sized: SizedText, progress: Progress | None) -> KindsProof:
     except NotCoveredError as error:
         return KindsProof("not decided", digest, {}, {}, 0, (), (), (), str(error))
     below = [(value,) for value in range(_first(sized)[0], *smallest.values())] if len(smallest) == 1 else []
-    seen = [values for values in (*below, *expanded) if sized.at(*values) is not None]
-    modulus = lcm(*(one.modulus for one in lines))
-    return KindsProof("proved", digest, smallest, L0, modulus, lines, tuple(seen), _kinds(sized, seen))
+    seen, kinds = [], dict[Kind, SeenKind]()
+    for values in (*below, *expanded):
+        if (program := sized.at(*values)) is not None:
+            seen.append(values)
+            sizes, firsts = dict(zip(sized.sizes, values, strict=True)), None
+            for number, kind in enumerate(program.kinds.kinds):
+                if kind not in kinds:
+                    firsts = firsts or first_cells(program, program.cells, program.kinds)
+                    kinds[kind] = SeenKind(kind, sizes, firsts[number].blocks[0][0])
+    modulus, in_order = lcm(*(one.modulus for one in lines)), tuple(kinds[kind] for kind in sorted(kinds))
+    return KindsProof("proved", digest, smallest, L0, modulus, lines, tuple(seen), in_order)
 
 
 def _smallest(sized: SizedText) -> dict[str, int]:
@@ -276,40 +287,10 @@ def _line_proofs(sized: SizedText, smallest: Mapping[str, int]) -> tuple[tuple[L
 
 
 def _expanded(
-    sized: SizedText,
-    smallest: Mapping[str, int],
-    L0: Mapping[str, int],
-    valid: Sequence[Affine],
+    sized: SizedText, smallest: Mapping[str, int], L0: Mapping[str, int], valid: Sequence[Affine]
 ) -> list[tuple[int, ...]]:
     """All sizes up to the cut-off."""
     ranges = [range(smallest[name], L0[name] + 1) for name in sized.sizes]
-    points = prod(map(len, ranges))
-    if points > _MOST_SIZES:
+    if (points := prod(map(len, ranges))) > _MOST_SIZES:
         raise NotCoveredError(f"{points:,} sizes up to the cut-off are too many to look at")
     return [at for at in product(*ranges) if not _negative(valid, dict(zip(sized.sizes, at, strict=True)))]
-
-
-def _expand(sized: SizedText, expanded: Sequence[tuple[int, ...]], progress: Progress | None) -> tuple[int, ...] | None:
-    """Makes the program at each of these sizes; gives the last at which there is none."""
-    wrong = None
-    for done, values in enumerate(expanded):
-        if sized.at(*values) is None:
-            wrong = values
-        if progress is not None:
-            progress(done + 1, len(expanded))
-    return wrong
-
-
-def _kinds(sized: SizedText, seen: Sequence[tuple[int, ...]]) -> tuple[SeenKind, ...]:
-    found: dict[Kind, SeenKind] = {}
-    for values in seen:
-        for kind, cell in _first_of_each(sized.at(*values)):
-            if kind not in found:
-                found[kind] = SeenKind(kind, dict(zip(sized.sizes, values, strict=True)), cell)
-    return tuple(found[kind] for kind in sorted(found))
-
-
-def _first_of_each(program: Program | None) -> Iterator[tuple[Kind, str]]:
-    assert program is not None
-    for kind, first in zip(program.kinds.kinds, first_cells(program, program.cells, program.kinds), strict=True):
-        yield kind, first.blocks[0][0]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,16 +25,8 @@ from bitwright.rules.text.rule_text import RuleText
 
 _NODES, _PORTS = 16, 48  # where no graph is given
 _SIZES = ((1, 0), (2, 2), (3, 4), (_NODES, _PORTS), (1_000, 4_000))  # at which kinds are determined
+_KEPT = 8  # schemas
 MAX_WIDTH = 62  # bits of a number that nodes have
-
-
-@dataclass(frozen=True)
-class _Size:
-    """The size of a graph; two are equal if a program's schema is the same for both."""
-
-    depends_on: tuple[Hashable, ...]
-    nodes: int = field(compare=False)
-    ports: int = field(compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,13 +46,11 @@ class NodeProgram(Shown):
     rules: RuleText = field(repr=False)
     lets: Mapping[str, int] = field(default_factory=dict)
 
+    _schemas: dict[tuple[Hashable, ...], Schema] = field(default_factory=dict, repr=False)
+
     def __post_init__(self) -> None:
         self.rules.check_lets(self.name, self.lets)
-        object.__setattr__(self, "_schemas", lru_cache(maxsize=8)(self._read))
         self.schema()
-
-    def _read(self, size: _Size) -> Schema:
-        return self.rules.schema(self.lets, size.nodes, size.ports)
 
     @property
     def description(self) -> str:
@@ -76,8 +66,12 @@ class NodeProgram(Shown):
         """The schema for graphs of this size; for most programs it is the same for all."""
         size = nodes if "nodes" in self.depends_on else _NODES, ports if "ports" in self.depends_on else _PORTS
         values = NodeExpansion(self.rules.tree, self.lets, *size).let_values() if self._let_lines_alone else None
-        found: Schema = self._schemas(_Size(size if values is None else ("lets", *values), *size))  # type: ignore[attr-defined]
-        return found
+        key = size if values is None else ("lets", *values)
+        if key not in self._schemas:
+            if len(self._schemas) >= _KEPT:
+                self._schemas.clear()
+            self._schemas[key] = self.rules.schema(self.lets, *size)
+        return self._schemas[key]
 
     @cached_property
     def _let_lines_alone(self) -> bool:
@@ -100,13 +94,7 @@ class NodeProgram(Shown):
         return self.schema().outputs
 
     def to_dict(self) -> dict[str, Any]:
-        """Its parts, as `bitwright show --json` prints them; for a graph of 16 nodes if they depend on the size.
-
-        >>> from bitwright.rules import parse_node_program
-        >>> flood = parse_node_program(chr(10).join(["bits x", "block x", "when x=1 write x far.x"]))
-        >>> flood.to_dict()["names"]
-        {'node': ['x'], 'port': [], 'whole': []}
-        """
+        """Its parts, as `bitwright show --json` prints them; for a graph of 16 nodes if they depend on the size."""
         schema = self.schema()
         return {
             "name": self.name,
@@ -132,13 +120,7 @@ class NodeProgram(Shown):
         return [str(field) for field, where in fields if where == place]
 
     def text_lines(self, nodes: int = _NODES, ports: int = _PORTS) -> Iterator[str]:
-        """Its canonical rule text for graphs of this size: every block and template of a node written out.
-
-        >>> from bitwright import parse
-        >>> flood = parse(chr(10).join(["bits x", "block x", "when x=1 write x far.x"]))
-        >>> list(flood.text_lines())
-        ['bits x', 'block x', 'when x=1 write x far.x', 'output x = x', 'halt at fixed point']
-        """
+        """Its canonical rule text for graphs of this size: every block and template of a node written out."""
         return self.schema(nodes, ports).text_lines()
 
     def text(self, nodes: int = _NODES, ports: int = _PORTS) -> str:
@@ -265,11 +247,9 @@ class NodeProgram(Shown):
     def sizes(self) -> str:
         """`2 bits of nodes, 3 templates`: what it has, in words."""
         schema = self.schema()
-        counts = dict.fromkeys(("node", "port", "whole"), 0)
-        for bit in range(schema.bits):
-            counts[schema.place_of(bit)] += 1
+        counts = Counter[str](schema.place_of(bit) for bit in range(schema.bits))
         words = {"node": "of nodes", "port": "of ports", "whole": "of the whole"}
-        bits = ", ".join(f"{counted(number, 'bit')} {words[place]}" for place, number in counts.items() if number)
+        bits = ", ".join(f"{counted(counts[place], 'bit')} {of}" for place, of in words.items() if counts[place])
         return f"{bits}, {counted(schema.program.templates, 'template')}"
 
     def __repr__(self) -> str:

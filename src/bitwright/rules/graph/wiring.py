@@ -20,7 +20,7 @@ from bitwright.rules.cells import CellKinds, Cells
 from bitwright.rules.families import Families
 from bitwright.rules.graph.schema import Place, Schema
 from bitwright.rules.graph.topology import Topology
-from bitwright.rules.layout import IntArray, Layout
+from bitwright.rules.layout import IntArray, Layout, spread
 from bitwright.rules.program import Program
 
 MAX_BITS = 1 << 31
@@ -148,11 +148,8 @@ class GraphWiring:
 
     def _ports_of(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """For each of these nodes, by its place in the list, all its ports."""
-        graph = self.topology
-        counts = graph.degrees[nodes]
-        entry = np.repeat(np.arange(len(nodes)), counts)
-        within = np.arange(len(entry)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return entry, graph.first_port[nodes[entry]] + within
+        entry, place = spread(self.topology.degrees[nodes])
+        return entry, self.topology.first_port[nodes[entry]] + place
 
     def _past_the_last(self, start: Place) -> tuple[IntArray, IntArray]:
         """Where `next` finds no port: nodes without ports, or last ports; and the nodes where their chains end."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -14,15 +13,7 @@ import numpy as np
 from bitwright.common.errors import Problem, ProgramError, listing
 from bitwright.common.problems import MAX_PROBLEMS
 from bitwright.common.scanner import Token, WrongError
-from bitwright.rules.algorithm import (
-    FIXED_POINT,
-    STATED,
-    Algorithm,
-    Word,
-    impossible_examples,
-    impossible_matches,
-    stated,
-)
+from bitwright.rules.algorithm import FIXED_POINT, STATED, Algorithm, Halt, Word, count_problems, port_problems, stated
 from bitwright.rules.assemble import BitFamily, Picks, RuleFamily, assemble
 from bitwright.rules.ensures import EnsureLine
 from bitwright.rules.expressions import Expression, Named
@@ -58,18 +49,13 @@ class Expansion:
         self.layout = Layout(())
 
     def algorithm(self, name: str, description: str) -> Algorithm:
-        for item in self.each(syntax.Let):
-            self.attempt(self.let, item)
+        self.let_values()
         self.declare_bits()
         program = self.program()
         complete = not self.problems  # of a program with problems, bits may be in no block
-        inputs, outputs = self.words("input", self.inputs), self.words("output", self.output)
-        start = [bit for item in self.each(syntax.Start) for bit in self.attempt(self.start, item) or ()]
-        self.check_ports(inputs, outputs, start)
-        counts = self.counts()
+        inputs, outputs, start, counts, halt = self.ports_and_ends(self.inputs, self.output)
         if program is not None and complete:
-            self.check_counts(program, counts)
-        halts = [self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)]
+            self.note_all(count_problems(program, counts["matches"], counts["examples"]))
 
         def ensured(item: syntax.Ensure) -> EnsureLine:
             if program is None or self.problems:  # names may be unknown only because their line could not be read
@@ -87,20 +73,37 @@ class Expansion:
             program=program,
             inputs=tuple(inputs),
             outputs=tuple(outputs),
-            start=tuple(sorted(set(start))),
+            start=start,
             steps=counts["steps"],
-            halt=halts[0] if halts else None,
+            halt=halt,
             description=description,
             matches=counts["matches"],
             examples=counts["examples"],
             **said,
         )
 
-    def counts(self) -> dict[str, int | None]:
-        return {
+    def let_values(self) -> tuple[int, ...] | None:
+        """The values of the `let` lines; None if one of them has a problem."""
+        for item in self.each(syntax.Let):
+            self.attempt(self.let, item)
+        return None if self.problems else tuple(self.lets[item.name.text] for item in self.each(syntax.Let))
+
+    def ports_and_ends(
+        self, inputs: Callable[[syntax.PortLine], list[Item]], output: Callable[[syntax.PortLine], list[Item]]
+    ) -> tuple[list[Item], list[Item], tuple[int, ...], dict[str, int | None], Halt]:
+        """Inputs, outputs, start bits, counts by their word, and the end of a run."""
+        found: Any = [
+            [word for port in self.each(syntax.PortLine, kind) for word in self.attempt(read, port) or ()]
+            for kind, read in (("input", inputs), ("output", output))
+        ]
+        start = {bit for item in self.each(syntax.Start) for bit in self.attempt(self.start, item) or ()}
+        self.note_all(port_problems(self.layout, found[0], found[1], start))
+        counts = {
             word: next((self.attempt(self.count, item) for item in self.only_one(syntax.Count, word)), None)
             for word in ("steps", "matches", "examples")
         }
+        halt = next((self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)), None)
+        return *found, tuple(sorted(start)), counts, halt
 
     # Declarations.
 
@@ -237,9 +240,6 @@ class Expansion:
 
     # Inputs, outputs, start and end.
 
-    def words(self, kind: str, read: Callable[[syntax.PortLine], list[Item]]) -> list[Item]:
-        return [word for port in self.each(syntax.PortLine, kind) for word in self.attempt(read, port) or ()]
-
     def inputs(self, port: syntax.PortLine) -> list[Word]:
         port = self.with_bits(port)
         self.check_ordinary(port)
@@ -311,31 +311,17 @@ class Expansion:
         rows, origin = self.rows_of(item)
         return [int(bit) for bit in self.picks(rows, item.members, origin).bits]
 
-    def check_ports(self, inputs: list[Word], outputs: list[Word], start: list[int]) -> None:
-        ports = {kind: [port.token for port in self.each(syntax.PortLine, kind)] for kind in ("input", "output")}
-        for kind, words in (("input", inputs), ("output", outputs)):
-            times = Counter(word.name for word in words)
-            for name in sorted(name for name in times if times[name] > 1):
-                self.problems.append(ports[kind][-1].problem(f"two {kind}s are called '{name}'; name them apart"))
-        uses = Counter(bit for word in inputs for bit in word.bits)
-        shared = listing([self.layout.name_of(bit) for bit, times in uses.items() if times > 1])
-        if shared:
-            self.problems.append(ports["input"][-1].problem(f"{shared} would be set by two inputs"))
-        both = listing([self.layout.name_of(bit) for bit in sorted(set(uses) & set(start))])
-        if both:
-            token = next(iter(self.each(syntax.Start))).token
-            self.problems.append(token.problem(f"{both} would be set by both 'input' and 'start'"))
+    def note_all(self, problems: Iterable[tuple[str, str]]) -> None:
+        """Notes problems at the last line that begins with the word of each."""
+        for word, message in problems:
+            *_, token = (item.token for item in self.tree.statements if item.token.text == word)
+            self.problems.append(token.problem(message))
 
     def count(self, item: syntax.Count) -> int:
         value = self.number(item.value)
         if value < 0:
             raise WrongError(item.token, f"{item.token.text} must be 0 or more, got {value}")
         return value
-
-    def check_counts(self, program: Program, counts: Mapping[str, int | None]) -> None:
-        for word, impossible in (("matches", impossible_matches), ("examples", impossible_examples)):
-            if problem := impossible(program, counts[word]):
-                self.problems.append(next(iter(self.each(syntax.Count, word))).token.problem(problem))
 
     def halt(self, item: syntax.Halt) -> int | Literal["fixed point"]:
         if item.bit is None:

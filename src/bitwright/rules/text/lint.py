@@ -7,6 +7,7 @@ so `parse` warns too.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 from warnings import warn
 
@@ -17,8 +18,8 @@ from bitwright.common.errors import BitwrightWarning, Problem, counted, listing
 from bitwright.common.scanner import Token
 from bitwright.rules.algorithm import Algorithm, Word
 from bitwright.rules.expressions import Named
-from bitwright.rules.layout import IntArray
-from bitwright.rules.program import MAX_BLOCK, Program
+from bitwright.rules.layout import IntArray, spread
+from bitwright.rules.program import MAX_BLOCK
 from bitwright.rules.text import parse_any, syntax
 from bitwright.rules.text.rule_text import RuleText
 
@@ -70,15 +71,8 @@ def warn_about(text: str, algorithm: Algorithm, name: str, above: int = 3) -> No
 
 def lint(text: str, algorithm: Algorithm) -> list[Problem]:
     """Warnings about the text of an algorithm, in its order, each with line and column."""
-    rules = RuleText.of(text)
-    return sorted(
-        [
-            *_without_effect(rules, algorithm),
-            *_lost_pairs(rules, algorithm),
-            *_unkept(rules, algorithm),
-            *_unused(rules, algorithm),
-        ]
-    )
+    about = _Rules(RuleText.of(text), algorithm)
+    return sorted([*_without_effect(about), *_lost_pairs(about), *_unkept(about), *_unused(about)])
 
 
 def lint_nodes(text: str, program: NodeProgram) -> list[Problem]:
@@ -86,10 +80,7 @@ def lint_nodes(text: str, program: NodeProgram) -> list[Problem]:
     schema = program.schema()
     inputs = tuple(Word(word.name, word.bits) for word in schema.inputs)
     alone = Algorithm(program.name, schema.program, inputs=inputs, start=schema.start, steps=1)
-    return sorted(_lost_pairs(RuleText.of(text), alone))
-
-
-# What may happen in a run.
+    return sorted(_lost_pairs(_Rules(RuleText.of(text), alone)))
 
 
 def possible(algorithm: Algorithm) -> tuple[BoolArray, BoolArray]:  # (k,), (K,)
@@ -98,60 +89,62 @@ def possible(algorithm: Algorithm) -> tuple[BoolArray, BoolArray]:  # (k,), (K,)
     A bit may be on if an input or the start sets it, or a template that may match writes it; a template may match if
     all bits that it wants on may be. What it wants off is left out of account.
     """
-    return _woken(algorithm.program, _first(algorithm))
+    return _Rules(RuleText.of(""), algorithm).possible
 
 
-def _first(algorithm: Algorithm) -> BoolArray:  # (k,)
-    """The bits that may be on at the beginning."""
-    return _mask([*algorithm.start, *algorithm.input_bits.tolist()], algorithm.program.bits)
+class _Rules:
+    """A text with what may happen in runs of its algorithm."""
 
+    def __init__(self, text: RuleText, algorithm: Algorithm) -> None:
+        self.text, self.algorithm, self.program = text, algorithm, algorithm.program
+        self.name_of = self.program.layout.name_of
+        # the bits that may be on at the beginning
+        self.first = _mask([*algorithm.start, *algorithm.input_bits.tolist()], self.program.bits)
+        # pairs of a template and a bit that it wants on; and that it writes
+        program = self.program
+        of, place = spread(np.diff(program.block_start)[program.template_block])
+        on = program.template_config[of] >> place & 1 == 1
+        self.wanting = of[on]
+        self.wanted = program.block_bits[program.block_start[program.template_block[of]] + place][on]
+        self.writing, self.written = spread(np.diff(program.write_start))[0], program.write_bits
 
-def _woken(program: Program, bits: BoolArray) -> tuple[BoolArray, BoolArray]:
-    """The bits that may be on once these may be, and the templates that may then match."""
-    wanting, wanted = _wanted_bits(program)
-    missing = np.bincount(wanting, minlength=program.templates)  # of the bits that each template wants on
-    order = np.argsort(wanted, kind="stable")
-    by_bit, first = wanting[order], np.searchsorted(wanted[order], np.arange(program.bits + 1))
-    templates = missing == 0
-    bits = bits | _written(program, templates)
-    fresh = np.flatnonzero(bits)
-    while len(fresh):
-        touched, times = np.unique(_slices(by_bit, first, fresh), return_counts=True)
-        missing[touched] -= times
-        woken = touched[missing[touched] == 0]
-        templates[woken] = True
-        written = np.unique(_slices(program.write_bits, program.write_start, woken))
-        fresh = written[~bits[written]]
-        bits[fresh] = True
-    return bits, templates
+    @cached_property
+    def possible(self) -> tuple[BoolArray, BoolArray]:
+        return self.woken(self.first)
+
+    @cached_property
+    def lines(self) -> dict[str, syntax.WhenClause]:
+        """The rules by their text."""
+        return {rule.text: rule for rule in self.text.each(syntax.WhenClause)}
+
+    def written_by(self, templates: BoolArray) -> BoolArray:  # (k,)
+        """The bits that some of these templates write."""
+        return _mask(self.written[templates[self.writing]], self.program.bits)
+
+    def woken(self, bits: BoolArray) -> tuple[BoolArray, BoolArray]:
+        """The bits that may be on once these may be, and the templates that may then match."""
+        program = self.program
+        missing = np.bincount(self.wanting, minlength=program.templates)  # of the bits that each template wants on
+        order = np.argsort(self.wanted, kind="stable")
+        by_bit, first = self.wanting[order], np.searchsorted(self.wanted[order], np.arange(program.bits + 1))
+        templates = missing == 0
+        bits = bits | self.written_by(templates)
+        fresh = np.flatnonzero(bits)
+        while len(fresh):
+            touched, times = np.unique(_slices(by_bit, first, fresh), return_counts=True)
+            missing[touched] -= times
+            woken = touched[missing[touched] == 0]
+            templates[woken] = True
+            written = np.unique(_slices(program.write_bits, program.write_start, woken))
+            fresh = written[~bits[written]]
+            bits[fresh] = True
+        return bits, templates
 
 
 def _slices(values: IntArray, first: IntArray, rows: IntArray) -> IntArray:
     """values[first[r]:first[r + 1]] for all rows r, one after the other."""
-    lengths = first[rows + 1] - first[rows]
-    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return np.asarray(values[np.repeat(first[rows], lengths) + within])
-
-
-def _wanted_bits(program: Program) -> tuple[IntArray, IntArray]:
-    """Pairs of a template and a bit that it wants on."""
-    sizes = np.diff(program.block_start)[program.template_block]
-    templates = np.repeat(np.arange(program.templates), sizes)
-    place = np.arange(len(templates)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    on = program.template_config[templates] >> place & 1 == 1
-    bits = program.block_bits[program.block_start[program.template_block[templates]] + place]
-    return templates[on], bits[on]
-
-
-def _writes(program: Program) -> tuple[IntArray, IntArray]:
-    """Pairs of a template and a bit that it writes."""
-    return np.repeat(np.arange(program.templates), np.diff(program.write_start)), program.write_bits
-
-
-def _written(program: Program, templates: BoolArray) -> BoolArray:  # (k,)
-    """The bits that some of these templates write."""
-    writing, written = _writes(program)
-    return _mask(written[templates[writing]], program.bits)
+    entry, place = spread(first[rows + 1] - first[rows])
+    return np.asarray(values[first[rows][entry] + place])
 
 
 def _mask(places: object, size: int) -> BoolArray:
@@ -163,37 +156,34 @@ def _mask(places: object, size: int) -> BoolArray:
 # Rules that never match, and what follows from them.
 
 
-def _without_effect(rules: RuleText, algorithm: Algorithm) -> Iterator[Problem]:
+def _without_effect(rules: _Rules) -> Iterator[Problem]:
     """Rules that never match, and inputs, outputs and ends that nothing reads or writes.
 
     Such rules come in chains, each waiting for bits that only others would set; and inputs that only they read, outputs
     that only they write follow from them. All that is one warning, at the first rule that could begin.
     """
-    program = algorithm.program
-    bits, templates = possible(algorithm)
-    lines = {rule.text: rule for rule in rules.each(syntax.WhenClause)}
+    program, wanting, wanted = rules.program, rules.wanting, rules.wanted
+    bits, templates = rules.possible
     texts = np.array(program.rules, dtype=object)[program.template_rule]  # (K,)
     alive = set(texts[templates].tolist())
     dead = np.array([text not in alive for text in texts.tolist()], dtype=bool)
     follows: list[str] = []
-    for place, cause, short, message in _idle(rules, algorithm, bits, templates, dead):
+    for place, cause, short, message in _idle(rules, dead):
         if cause:
             follows.append(short)
         else:
             yield place.problem(message)
-    never = [rule for rule in lines.values() if rule.text in set(texts[dead].tolist())]
+    never = [rule for rule in rules.lines.values() if rule.text in set(texts[dead].tolist())]
     if not never:
         return
-    wanting, wanted = _wanted_bits(program)
-    writing, written = _writes(program)
     missing = dead[wanting] & ~bits[wanted]
-    keeps = np.isin(writing * program.bits + written, wanting * program.bits + wanted)
-    by_others = _mask(written[dead[writing] & ~keeps], program.bits)  # by templates that do not want them on
+    keeps = np.isin(rules.writing * program.bits + rules.written, wanting * program.bits + wanted)
+    by_others = _mask(rules.written[dead[rules.writing] & ~keeps], program.bits)  # by those that do not want them on
     if (begin := missing & ~by_others[wanted]).any():  # where rules wait for each other in a circle none could
         missing = begin
     starting = set(texts[wanting[missing]].tolist())
     first = next(rule for rule in never if rule.text in starting)
-    names = [program.layout.name_of(bit) for bit in np.unique(wanted[missing]).tolist()]
+    names = [rules.name_of(bit) for bit in np.unique(wanted[missing]).tolist()]
     others = len(never) - 1
     who = f"this rule and {counted(others, 'other')} never match" if others else "this rule never matches"
     so = f"; so {listing(follows, 3)}" if follows else ""
@@ -205,16 +195,14 @@ def _never_on(names: list[str]) -> str:
     return f"{listing(names)} can never be on, since no input, no start and no rule that can match sets {which}"
 
 
-def _idle(
-    rules: RuleText, algorithm: Algorithm, bits: BoolArray, templates: BoolArray, dead: BoolArray
-) -> Iterator[tuple[Token, bool, str, str]]:
+def _idle(rules: _Rules, dead: BoolArray) -> Iterator[tuple[Token, bool, str, str]]:
     """Inputs that nothing reads, outputs that nothing writes and a halt that never comes.
 
     Each with its place, whether it follows from dead templates, and a short and a full message.
     """
-    program = algorithm.program
-    places = _places(rules)
-    written, by_dead = _written(program, templates), _written(program, dead)
+    program, algorithm, places = rules.program, rules.algorithm, _places(rules.text)
+    bits, templates = rules.possible
+    written, by_dead = rules.written_by(templates), rules.written_by(dead)
     read, read_by_dead = (_mask(program.template_block[some], program.blocks) for some in (templates, dead))
     for word in algorithm.inputs:
         blocks = program.block_of[list(word.bits)]
@@ -228,9 +216,9 @@ def _idle(
             short = f"output '{word.name}' is 0 from the first step on"
             full = f"{short}: no rule that can match writes its bits"
             yield places["output", word.name], bool(by_dead[own].any()), short, full
-    for halt in rules.each(syntax.Halt):
+    for halt in rules.text.each(syntax.Halt):
         if isinstance(algorithm.halt, int) and not bits[algorithm.halt]:
-            full = f"this never happens: {_never_on([program.layout.name_of(algorithm.halt)])}"
+            full = f"this never happens: {_never_on([rules.name_of(algorithm.halt)])}"
             yield halt.token, bool(by_dead[algorithm.halt]), "the halt bit is never on", full
 
 
@@ -249,15 +237,15 @@ def _places(rules: RuleText) -> dict[tuple[str, str], Token]:
 # Bits that nothing uses, or that are gone too soon.
 
 
-def _unused(rules: RuleText, algorithm: Algorithm) -> Iterator[Problem]:
+def _unused(rules: _Rules) -> Iterator[Problem]:
     """Declared names whose bits are never tested for 1, written, or used as input or output."""
-    program = algorithm.program
-    used = (program.writers > 0) | _mask(_wanted_bits(program)[1], program.bits) | _first(algorithm)
+    program, algorithm = rules.program, rules.algorithm
+    used = (program.writers > 0) | _mask(rules.wanted, program.bits) | rules.first
     used[algorithm.output_bits] = True
     if isinstance(algorithm.halt, int):
         used[algorithm.halt] = True
-    idle = {field.name for field in program.layout.fields if not used[field.offset : field.offset + field.size].any()}
-    for item in rules.each(syntax.BitsDeclaration):
+    idle = {field.name for field in program.layout.fields if not used[field.bits()].any()}
+    for item in rules.text.each(syntax.BitsDeclaration):
         for name, _ in item.items:
             if name.text in idle:
                 yield name.problem(
@@ -265,29 +253,27 @@ def _unused(rules: RuleText, algorithm: Algorithm) -> Iterator[Problem]:
                 )
 
 
-def _unkept(rules: RuleText, algorithm: Algorithm) -> Iterator[Problem]:
+def _unkept(rules: _Rules) -> Iterator[Problem]:
     """Inputs with a bit that is gone before any rule that wants it can match.
 
     No rule that can match writes it, and each that wants it wants another bit, too, that is off at the beginning. Of
     each input one rule is named.
     """
-    program, first = algorithm.program, _first(algorithm)
-    able = possible(algorithm)[1]
-    wanting, wanted = _wanted_bits(program)
+    program, first, wanting, wanted = rules.program, rules.first, rules.wanting, rules.wanted
+    able = rules.possible[1]
     at_once = np.bincount(wanting, ~first[wanted], program.templates) == 0
-    live = at_once | _woken(program, _written(program, at_once))[1]  # without those that come too late
-    brief = first & ~_written(program, live)
-    lines = {rule.text: rule for rule in rules.each(syntax.WhenClause)}
-    for word in algorithm.inputs:
+    live = at_once | rules.woken(rules.written_by(at_once))[1]  # without those that come too late
+    brief = first & ~rules.written_by(live)
+    for word in rules.algorithm.inputs:
         own = np.isin(wanted, word.bits) & brief[wanted]
         idle = own & able[wanting] & ~np.isin(wanted, wanted[own & live[wanting]])
         texts = [program.rules[program.template_rule[template]] for template in wanting[idle].tolist()]
-        rule = next((lines[text] for text in texts if text in lines), None)
+        rule = next((rules.lines[text] for text in texts if text in rules.lines), None)
         if rule is None:
             continue
         template = wanting[idle][texts.index(rule.text)]
         gone, other = (
-            program.layout.name_of(int(bits[0]))
+            rules.name_of(int(bits[0]))
             for bits in (wanted[idle & (wanting == template)], wanted[(wanting == template) & ~first[wanted]])
         )
         lost = len(np.unique(wanted[idle])) - 1
@@ -298,24 +284,24 @@ def _unkept(rules: RuleText, algorithm: Algorithm) -> Iterator[Problem]:
         )
 
 
-def _lost_pairs(rules: RuleText, algorithm: Algorithm) -> Iterator[Problem]:
+def _lost_pairs(rules: _Rules) -> Iterator[Problem]:
     """Two bits of a block that can both be on at the beginning, where rules speak of each as if it were alone.
 
     A rule that names the other bit knows of it, and so 1 and 1 giving nothing may be what is meant, as in a
     subtraction. Only if neither rule names the bit of the other is it probably a mistake.
     """
-    program = algorithm.program
-    name_of, field_of = program.layout.name_of, program.layout.field_of
+    program, name_of = rules.program, rules.name_of
     pairs: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for pair in _unmatched(algorithm):
+    for pair in _unmatched(rules.algorithm):
         one, other = (program.rules[program.template_rule[template]] for template in pair)
         pairs.setdefault((one, other), []).append(pair)
-    lines = {rule.text: rule for rule in rules.each(syntax.WhenClause)} if pairs else {}
     for texts, several in pairs.items():
         # each rule with the bit that it wants on alone, in the order of the text
-        both = [(lines[text], _bit_alone(program, at)) for text, at in zip(texts, several[0], strict=True)]
+        bits = [int(rules.wanted[rules.wanting == template][0]) for template in several[0]]
+        both = zip([rules.lines[text] for text in texts], bits, strict=True)
         (earlier, that), (later, this) = sorted(both, key=lambda rule: (rule[0].token.line, rule[0].token.column))
-        if field_of(that).name in _tested(later) or field_of(this).name in _tested(earlier):
+        names = {bit: program.layout.field_of(bit).name for bit in (that, this)}
+        if names[that] in _tested(later) or names[this] in _tested(earlier):
             continue
         here, there = name_of(that), name_of(this)  # the later rule is for the bit of the earlier one being 0
         where = "the same line" if earlier.token.line == later.token.line else f"line {earlier.token.line}"
@@ -351,9 +337,3 @@ def _unmatched(algorithm: Algorithm) -> Iterator[tuple[int, int]]:
         one, other = one[possible], other[possible]
         lost = program.lookup(block[one], config[one] | config[other]) < 0
         yield from zip(one[lost].tolist(), other[lost].tolist(), strict=True)
-
-
-def _bit_alone(program: Program, template: int) -> int:
-    """The one bit that a template wants on."""
-    place = int(program.template_config[template]).bit_length() - 1
-    return int(program.block_members(int(program.template_block[template]))[place])

@@ -14,7 +14,6 @@ from bitwright.rules.ensure_text import MAX_CLAUSES, ExpressionReader, read_toke
 from bitwright.rules.expressions import DIGITS, Combined, Constant, Expression, Named
 from bitwright.rules.layout import KEYWORDS
 from bitwright.rules.text import syntax
-from bitwright.rules.text.forms import FOREIGN, FORMS, way_out
 from bitwright.rules.text.groups import without_groups
 from bitwright.rules.text.lexer import MAX_NUMBER, STATEMENTS, TOO_MANY, tokenize
 
@@ -24,6 +23,35 @@ COMPASS = (
 )
 PATHS = (("far",), ("all",), ("far", "all"), ("back",), ("next",), ("every",), *COMPASS)  # from a rule to its targets
 GRAPH_WORDS = ("simple", "connected", "directed", "degree")
+_LISTS = ("bits", "port", "whole", "block", "cell", "when", "start", "input", "output")
+_FOREIGN = {
+    "else": "give the other case a 'when' line of its own",
+    "or": "give each case a 'when' line of its own",
+    "not": "say which value the bit has, as in x=0",
+    "then": "what a rule sets stands behind 'write'",
+}
+_FORMS = {
+    "let": "let l = 4",
+    "bits": "bits p[l] q[l] flag",
+    "port": "port bits heard s[l]",
+    "whole": "whole bits done",
+    "chain": "chain e -> z",
+    "graph": "graph simple, connected, degree 8",
+    "block": "block p[i] q[i] for i in 1..l",
+    "cell": "cell p[i] c[i] for i in 1..l",
+    "when": "when p[i]=0 q[i]=1 write p[i] for i in 1..l",
+    "also": "also when p[i]=0 q[i]=1 write q[i] for i in 1..l",
+    "input": "input p q, or input a = p",
+    "output": "output p, or output sum = c[l] p",
+    "start": "start flag x[1]",
+    "steps": "steps 2*l",
+    "matches": "matches 2*l",
+    "examples": "examples 4*l",
+    "where": "where b < m",
+    "ensure": "ensure sum == p + q",
+    "invariant": "invariant p + q + 2*c == in.p + in.q, or invariant at done: sum == in.p",
+    "halt": "halt when flag, or halt at fixed point",
+}
 
 
 @dataclass
@@ -124,10 +152,10 @@ class _Line(ExpressionReader):
         if token.text not in readers:
             hint = suggestion(token.text, STATEMENTS) or f"; a line starts with one of {', '.join(STATEMENTS)}"
             raise WrongError(token, f"unknown statement {token}{hint}")
-        self.form = FORMS[token.text]
+        self.form = _FORMS[token.text]
         statement = readers[token.text](token)
         if self.next.kind != END:
-            raise self.refuse("the end of the line", way_out(self.next, token.text))
+            raise self.refuse("the end of the line", _way_out(self.next, token.text))
         return statement
 
     def let(self, token: Token) -> syntax.Let:
@@ -166,12 +194,12 @@ class _Line(ExpressionReader):
         return replace(self.when(token), also=True)
 
     def when(self, token: Token) -> syntax.WhenClause:
-        self.form = FORMS["when"]
+        self.form = _FORMS["when"]
         tests = [self.test()]
         while not self.accept("write"):
             self.accept("and")
             if self.next.kind != "name" or self.next.text in KEYWORDS:
-                raise self.refuse("another condition or 'write'", way_out(self.next, "when"))
+                raise self.refuse("another condition or 'write'", _way_out(self.next, "when"))
             tests.append(self.test())
         targets = () if self.accept("nothing") else self.references()
         if self.next.text in ("write", "when") and targets:
@@ -194,8 +222,8 @@ class _Line(ExpressionReader):
     def refuse_foreign(self, reference: syntax.BitRef) -> None:
         """Raises WrongError for a word of other languages that was taken for a bit."""
         word = reference.token.text
-        if not reference.parts and word in FOREIGN:
-            raise WrongError(reference.token, f"there is no '{word}' in rules; {FOREIGN[word]}")
+        if not reference.parts and word in _FOREIGN:
+            raise WrongError(reference.token, f"there is no '{word}' in rules; {_FOREIGN[word]}")
 
     def port(self, token: Token) -> syntax.PortLine:
         signed = self._named("signed") and self.accept("signed") is not None
@@ -328,3 +356,12 @@ class _Line(ExpressionReader):
         if token.kind == "name" and token.text not in KEYWORDS:
             return Named(token.text, token=self.take())
         raise self.refuse("a number or a name")
+
+
+def _way_out(found: Token, statement: str) -> str:
+    """Advice about a sign that other languages have where a statement ends or continues."""
+    if found.text == "," and statement in _LISTS:
+        return "; conditions, bits and numbers are separated by spaces"
+    if found.text in ("=", "!=") and statement == "when":
+        return "; 'write' turns bits on, and a bit that no rule writes becomes 0 by itself"
+    return ""

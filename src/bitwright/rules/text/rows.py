@@ -12,7 +12,7 @@ from bitwright.common.scanner import Token, WrongError
 from bitwright.rules.assemble import Picks
 from bitwright.rules.expressions import ARITHMETIC, COMPARISONS, DIGITS, Combined, Constant, Expression, Named
 from bitwright.rules.families import WrittenAt
-from bitwright.rules.layout import Field, IntArray, Layout
+from bitwright.rules.layout import Field, IntArray, Layout, spread
 from bitwright.rules.text import syntax
 from bitwright.rules.text.lexer import MAX_NUMBER
 
@@ -72,9 +72,8 @@ class Rows:
         """Every value of first..last for every entry: which entry it came from, and the value."""
         lengths = np.maximum(0, last - first + 1)
         self.budget.spend(int(lengths.sum()) * (1 + len(self.indices)), token)
-        entries = np.repeat(np.arange(len(first)), lengths)
-        before = np.cumsum(lengths) - lengths
-        return entries, first[entries] + np.arange(len(entries)) - before[entries]
+        entries, places = spread(lengths)
+        return entries, first[entries] + places
 
     def pick(self, reference: syntax.BitRef, origin: WrittenAt, whole: bool = False, written: bool = False) -> Picks:
         """The bits a reference chooses in each row; raises WrongError where an index is out of range.

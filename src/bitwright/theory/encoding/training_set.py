@@ -21,8 +21,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from bitwright.common.bits import BoolArray, shorten, whole_number
-from bitwright.common.errors import InputError, counted, suggestion
+from bitwright.common.bits import BoolArray, whole_number
+from bitwright.common.errors import InputError, check_choice, counted
 from bitwright.common.files.storage import write_atomically
 from bitwright.rules import Program
 from bitwright.rules.layout import IntArray
@@ -132,15 +132,6 @@ class TrainingSet:
         >>> np.load("addition.npz")["Y"].shape
         (8, 6)
         """
-        write_atomically(path, self.npz())
-
-    def npz(self) -> bytes:
-        """What `save` writes.
-
-        >>> from bitwright import addition
-        >>> np.load(io.BytesIO(TrainingSet(addition(2).program).npz()))["Y"].shape
-        (8, 6)
-        """
         check_dense(self.program, self.padding)
         buffer = io.BytesIO()
         np.savez_compressed(
@@ -152,7 +143,7 @@ class TrainingSet:
             blocks=self.program.template_block,
             program_id=np.array(self.program.id),
         )
-        return buffer.getvalue()
+        write_atomically(path, buffer.getvalue())
 
 
 def check_dense(program: Program, padding: int) -> None:
@@ -168,11 +159,7 @@ LABELS: tuple[Labels, ...] = ("scaled", "plain")
 
 def check_labels(name: str) -> Labels:
     """The kind of labels of this name, or an InputError."""
-    for known in LABELS:
-        if name == known:
-            return known
-    hint = suggestion(str(name), LABELS)
-    raise InputError(f"there are no labels '{shorten(str(name))}'; choose {' or '.join(LABELS)}{hint}")
+    return check_choice("kind of labels", name, LABELS)
 
 
 @dataclass(frozen=True, eq=False)

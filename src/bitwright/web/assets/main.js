@@ -1,11 +1,10 @@
 // The page: ask what there is, run or train, follow that to its end or cancel it.
 
 import { ask } from "./ask.js";
-import { element, grouped, hear, make, notice, sentence, submitted, terms } from "./library/dom.mjs";
-import { graphEditor } from "./graph.js";
-import { given, kind, number, program, refused, settled, soon, source } from "./program.js";
+import { element, grouped, hear, notice, sentence, submitted } from "./library/dom.mjs";
+import { graphEditor, showGraph } from "./graph.js";
+import { given, kind, load, number, program, refused, settled, shared, soon, source } from "./program.js";
 import { clearResults, showLive, showMade, showRun } from "./results.js";
-import { openLink, restore, share, state } from "./share.js";
 import { tabs } from "./tabs.js";
 import { followTheme } from "./library/theme.mjs";
 
@@ -16,19 +15,17 @@ const ENGINES = {
   sampled: "An ensemble drawn from the limiting Gaussian, the same networks all along the run.",
   network: "One small network for all cells of the program, of integers, trained now and tried on all their local states. Several networks, a width or the sign rule ask for networks of the whole state.",
 };
-const STORE = "bitwright";
+const CHOICES = ["engine", "rounding", "networks", "seed", "width", "max-steps", "max-instructions"];
+const STORE = "bitwright 0.4";
 let running = null, known = null; // what cancels the job that is under way
 
 async function start() {
-  followTheme(() => {});
+  followTheme(showGraph);
   tabs();
   try { known = await ask("api/about"); } catch (error) { fail(error.message); return; }
-  limits(known.limits, known.version);
-  graphEditor(soon, known.limits);
+  graphEditor(soon);
   program(known, engine, changed);
-  try { restore(JSON.parse(localStorage.getItem(STORE))); } catch { /* the first visit, or what another version kept */ }
-  share(fail);
-  await openLink(fail);
+  try { restore(JSON.parse(localStorage.getItem(STORE))); } catch { /* the first visit */ }
   for (const id of ["engine", "rounding"]) element(id).addEventListener("input", engine);
   submitted("setup", run);
   hear("setup", "input", () => { if (running === null) fail(""); }); // it was about something else
@@ -142,24 +139,16 @@ function reveal() {
   if (matchMedia("(max-width: 900px)").matches) element("results").scrollIntoView();
 }
 
-function limits(l, version) {
-  const rows = [
-    ["a text", `${grouped(l.text)} characters`], ["a program", `${grouped(l.bits)} bits, ${grouped(l.templates)} templates`],
-    ["a run", `${grouped(l.steps)} steps, ${grouped(l.cells)} bits in all steps together`], ["time", `${l.seconds} seconds`],
-    ["memory", `${grouped(l.memory / 2 ** 20)} MiB`], ["kernel", `${grouped(l.kernel)} examples`],
-    ["network", `${grouped(l.network)} examples, width ${grouped(l.width)}`], ["proof", `${grouped(l.proof)} states`],
-    ["machine V", `${grouped(l.memory_bits)} bits of memory, ${grouped(l.console)} bytes printed`], ["a graph", `${grouped(l.nodes)} nodes, ${grouped(l.edges)} edges`],
-  ];
-  element("limits").replaceChildren(
-    make("p", "What this server does for one request. The command line has none of these limits."),
-    make("dl.facts", ...terms(rows)),
-    make("p.soft", `bitwright ${version}`));
-}
-
 // What was typed is kept for a reload, or the next visit.
 
 function remember() {
-  try { localStorage.setItem(STORE, JSON.stringify(state())); } catch { /* a browser that keeps nothing */ }
+  const kept = { ...shared(), settings: Object.fromEntries(CHOICES.map((id) => [id, element(id).value])) };
+  try { localStorage.setItem(STORE, JSON.stringify(kept)); } catch { /* a browser that keeps nothing */ }
+}
+
+function restore({ settings, ...kept }) {
+  for (const id of CHOICES) element(id).value = settings[id];
+  load(kept);
 }
 
 start();

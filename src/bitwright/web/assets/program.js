@@ -84,7 +84,7 @@ export function show() {
   noInputs();
   changed();
   described();
-  if (shown === "nodes" && !graphState()) useGraph();
+  if (shown === "nodes" && !graphState().shape && !graphState().edges) useGraph();
   now();
 }
 
@@ -187,7 +187,7 @@ function summary({ bits, blocks, templates, steps, machine, notes }) {
   return [`No problems: ${counted}${steps === null ? "" : `, at most ${plural(steps, "step")}`}${machine ? `; ${machine}` : ""}`, ...notes].join(". Note: ");
 }
 
-// What a reload finds again, and what a link brings.
+// What a reload finds again.
 
 export const shared = () => ({
   kind: kind(), language: languages[kind()] ?? "", text: isText(kind()) ? read() : "", inputs: { ...values[slot()] },
@@ -208,5 +208,3 @@ export function load(link) {
   if (link.graph) setGraph(link.graph);
   show();
 }
-
-export const knowsLanguage = (which, language) => (which in LANGUAGES ? Object.hasOwn(LANGUAGES[which], language) : language === "");

@@ -20,7 +20,7 @@ const stage = {
     live.use(facts.board ? { ...wires, ending: "steps", steps: Infinity } : wires);
     live.press = (node) => this.press(node);
     live.wrongNodes = () => this.wrongNodes();
-    for (const [id, nodes] of Object.entries(this.boards)) if (element(id)) hear(id, "click", () => this.mark(nodes()));
+    for (const [id, nodes] of Object.entries(this.boards)) if (element(id)) hear(id, "click", () => this.mark(nodes().join(",")));
   },
 
   usual({ place, marks, one, unique, least }) {
@@ -37,8 +37,8 @@ const stage = {
     gun: () => GUN.split(" ").flatMap((line, row) => line.split(",").map((column) => `${row + 1}.${Number(column) + 1}`)),
   },
 
-  mark(names) {
-    this.boxes.get(this.markable.name).value = names.join(",");
+  mark(text) {
+    this.boxes.get(this.markable.name).value = text;
     live.restart();
   },
 
@@ -76,9 +76,7 @@ const stage = {
   },
 
   press(node) {
-    if (node < 0 || !this.markable) return;
-    const found = items(this.boxes.get(this.markable.name).value, facts.names), name = facts.names[node], others = [...found.keys()].filter((key) => key !== name);
-    this.mark(this.markable.one ? [name] : found.has(name) ? others : [...others, name]);
+    if (node >= 0 && this.markable) this.mark(toggled(this.boxes.get(this.markable.name).value, facts.names, facts.names[node], this.markable));
   },
 
   /** Nodes that have wrong bits, themselves or at their ends of edges, in the state that is shown. */

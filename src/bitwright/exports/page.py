@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.exports.claims import ExportClaim
-from bitwright.exports.js_file import core_tables, core_text
+from bitwright.exports.javascript import core_tables, core_text
 from bitwright.exports.model import Exported
 from bitwright.pages.library import plain_script
 from bitwright.pages.page import Blob, LiveParts, assemble
@@ -37,9 +37,7 @@ def page_text(
 
 def engine_text(found: Exported) -> str:
     """The scripts that run and judge the network, without a page."""
-    core = found.core
-    tables = (f"const {name} = arrayFrom(facts.network.tables.{name});" for name, _, _ in core_tables(core))
-    own = core_text(core, " * The network of this page.", tables)
+    own = core_text(found.core, ["The network of this page."], page=True)
     return plain_script([own if name == "core" else _script(name) for name in ENGINE])
 
 

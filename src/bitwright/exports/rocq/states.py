@@ -1,27 +1,23 @@
-"""States of a loop as text for Rocq: what each array is, and lemmas about one step from such a state to the next.
-
-Names that the file makes up end in a prime.
-"""
+"""States of a loop as text for Rocq: what each array is. Names that the file makes up end in a prime."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bitwright.exports.rocq.fitting import AffineIndex, NotAffineError
-from bitwright.exports.rocq.templates import Templates
+from bitwright.exports.rocq.forms import SIZE, NotAffineError, argument
 from bitwright.exports.rocq.words import bits_name
 from bitwright.proofs.function.growth import Growth
 from bitwright.proofs.function.phases import Path
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.shapes import Shape, State
-from bitwright.rules.text import syntax
+from bitwright.proofs.kinds.affine import Affine
 
 _ALL_OR_NOTHING = {"off": "false", "on": "true", "(only 1)": "true"}
 
 
-def affine(growth: Growth) -> AffineIndex:
+def affine(growth: Growth) -> Affine:
     """a * l + b from its coefficients."""
-    return AffineIndex(0, int(growth[1]), int(growth[0]))
+    return SIZE * int(growth[1]) + int(growth[0])
 
 
 def word_name(word: str) -> str:
@@ -31,25 +27,22 @@ def word_name(word: str) -> str:
 
 
 def word_names(words: Iterable[str], between: str = " ") -> str:
+    """The bits of several words."""
     return between.join(map(word_name, words))
 
 
-class Shaped:
+class States:
     """The arrays of a loop, from size `least` on."""
 
-    def __init__(self, proof: RoundsProof, least: int, form: Templates) -> None:
-        self.proof, self.least, self.form = proof, least, form
-        self.single = {  # whether an array is a bit without an index
-            token.text: not extents
-            for item in proof.tree.statements
-            if isinstance(item, syntax.BitsDeclaration)
-            for token, extents in item.items
-        }
+    def __init__(self, proof: RoundsProof, least: int) -> None:
+        self.proof, self.least = proof, least
+        self.single = {array: not extents for array, extents in proof.reader.rules.extents.items()}
         if any(self.single[word] for word in proof.words):
             raise NotAffineError("a word of the invariant is a single bit")
 
     def length(self, array: str) -> str:
-        return affine(self.proof.lengths[array]).argument()
+        """The number of its bits."""
+        return argument(affine(self.proof.lengths[array]))
 
     def shape(self, array: str, shape: Shape) -> str:
         """The bits of an array, as a function of the index."""
@@ -60,6 +53,7 @@ class Shaped:
         return what if not word else moved.get(what, word_name(word))
 
     def shapes(self, words: Iterable[str], state: State, between: str = " ") -> str:
+        """The bits of several arrays."""
         return between.join(self.shape(word, state[word]) for word in words)
 
     def value(self, array: str, bits: str) -> str:
@@ -71,6 +65,7 @@ class Shaped:
         return {word: self.value(word, word_name(word)) for word in self.proof.words}
 
     def holds(self, array: str, bits: str) -> str:
+        """That an array has these bits."""
         if self.single[array]:
             return f's (flag "{array}") = {_ALL_OR_NOTHING.get(bits, f"{bits} 1")}'
         return f'holds s "{array}" {self.length(array)} {bits}'
@@ -79,30 +74,23 @@ class Shaped:
         """What all arrays are, but some."""
         return conjunction(self.holds(one, self.shape(one, state[one])) for one in self.single if one not in but)
 
-    def define(self, name: str, state: State, words: str, but: Sequence[str] = ()) -> str:
-        given = f" ({words} : nat -> bool)" if words else ""
-        return self.form("state", lemma=name, given_words=given, holds=self.state(state, but))
-
     def facts(self, way: Path) -> list[str]:
         """The lowest bits of words on a path."""
         return [f"{word_name(word)} 1 = {'true' if bit else 'false'}" for word, bit in way.fixed.items()]
 
-    def assumptions(self, way: Path) -> dict[str, object]:
-        """What a lemma about a path takes for granted, and the names of that in a proof."""
-        facts = self.facts(way)
-        names = " ".join(["L", *(f"F{at}" for at in range(len(facts)))])
-        return {"assumed": " -> ".join([f"{self.least} <= l", *facts]), "names": names}
+    def assumed(self, way: Path) -> str:
+        """What a lemma about a path takes for granted."""
+        return " -> ".join([f"{self.least} <= l", *self.facts(way)])
 
-    def step(self, lemma: str, way: Path, words: str, before: str, after: str, ended: str) -> str:
-        """That a step leads from one state to another, whose words are `ended`."""
-        pieces = {"lemma": lemma, "words": words, "before": before, "after": after, "ended": ended}
-        return self.form("step", **pieces, **self.assumptions(way))
+    def assumptions(self, way: Path) -> str:
+        """The names of that in a proof."""
+        return " ".join(["L", *(f"F{at}" for at in range(len(way.fixed)))])
 
 
 def cases_of(ways: Iterable[Path], names: str = "F") -> str:
-    """The case distinction on all bits that some path looks at, as the beginning of a tactic."""
-    asked = dict.fromkeys(word for way in ways for word in way.fixed)
-    return "".join(f"destruct ({word_name(word)} 1) eqn:{names}{at}; " for at, word in enumerate(asked))
+    """The case distinction on all bits that some path depends on, as the beginning of a tactic."""
+    words = dict.fromkeys(word for way in ways for word in way.fixed)
+    return "".join(f"destruct ({word_name(word)} 1) eqn:{names}{at}; " for at, word in enumerate(words))
 
 
 def taken(fact: str, names: Sequence[str]) -> str:
@@ -116,4 +104,5 @@ def pattern(names: Sequence[str]) -> str:
 
 
 def conjunction(parts: Iterable[str]) -> str:
+    """All of these."""
     return " /\\ ".join(parts)

@@ -15,14 +15,15 @@ from unicodedata import combining, normalize
 from bitwright.common.errors import BitwrightError, InputError, counted, option
 from bitwright.common.files.storage import check_empty, make_folder, write_atomically
 from bitwright.exports.claims import claim_of
-from bitwright.exports.rocq.fitting import FITTED, FittedFamilies, NotAffineError, fitted
-from bitwright.exports.rocq.listed import listed
-from bitwright.exports.rocq.printed import families_text, is_large, network_text, program_text
+from bitwright.exports.rocq.families import Families, listed
+from bitwright.exports.rocq.forms import NotAffineError
+from bitwright.exports.rocq.network import families_text, is_large, network_text, program_text
+from bitwright.exports.rocq.program import SizedProgram
 from bitwright.exports.rocq.rounds import rounds_files
-from bitwright.exports.rocq.templates import Templates
+from bitwright.exports.rocq.templates import comment, render
 from bitwright.exports.rocq.theorems import function_text
 from bitwright.exports.rocq.words import with_names
-from bitwright.exports.writing import Export, Subject
+from bitwright.exports.writers import Export, Subject
 from bitwright.networks import IntegerNetwork
 from bitwright.proofs.function.prove import proof_by_rounds, prove_function
 from bitwright.proofs.function.rounds import FORMAT as ROUNDS
@@ -101,13 +102,15 @@ def rocq_files(
     about = algorithm.name if size is None else f"{algorithm.name} of size {size}"
     compare = size if families is not None and size is not None and size >= families.least else None
     runs = f"{about}: its runs are those of its {counted(len(own.rules), 'rule')}"
-    found.add(f"{name}/Program.v", program_text(name, about, own, compare), f"{name}.Program.network_steps", runs)
+    found.add(
+        f"{name}/Program.v", program_text(name, comment(about), own, compare), f"{name}.Program.network_steps", runs
+    )
     return found
 
 
 def _every_size(
     found: Written, name: str, pattern: Pattern, algorithm: Algorithm, function: bool
-) -> tuple[int | None, FittedFamilies | None]:
+) -> tuple[int | None, Families | None]:
     """Adds what is proved at every size; gives the program's own size, and its families if it has any."""
     sizing = algorithm.sizing
     if function and not algorithm.ensures:
@@ -117,8 +120,9 @@ def _every_size(
         return None, None
     key = _size_of(algorithm, sizing)
     size = sizing.numbers[key]
+    program = SizedProgram(name, algorithm, key, lambda l: sizing.at(**{key: l}), pattern, (size,))
     try:
-        families = fitted(lambda l: listed(sizing.at(**{key: l}).program, pattern), size)
+        families = program.families
     except NotAffineError as error:
         found.left.append(f"no theorem at every size: {error}")
         return size, None
@@ -128,27 +132,29 @@ def _every_size(
         f"at every size from {families.least} on{fixed}, its runs are the rules' runs; bitwright compared rules and "
         f"cells, as functions of the size, with the program's at the sizes {families.compared_sizes}"
     )
-    found.add(f"{name}/Families.v", families_text(name, about, families), f"{name}.Families.network_runs", runs)
+    text = families_text(name, comment(about), families)
+    found.add(f"{name}/Families.v", text, f"{name}.Families.network_runs", runs)
     if function and algorithm.ensures:
-        proof = prove_function(algorithm)
         try:
-            if not proof.proved:
-                raise NotAffineError(proof.sentence())
-            sized = {l: sizing.at(**{key: l}) for l in sorted({*FITTED, *families.compared})}
-            rounds = proof.certificate is not None and proof.certificate["format"] == ROUNDS
-            if rounds:
-                texts, least = rounds_files(name, algorithm, families, sized, proof_by_rounds(algorithm))
-            else:
-                text, least = function_text(name, algorithm, families, sized, pattern, key, proof.certificate)
-                texts = {f"{name}/Function.v": with_names(text)}
+            texts, least = _function_files(program)
         except NotAffineError as error:
             found.left.append(f"no theorem about what it computes: {error}")
         else:
-            lines = joined(algorithm.ensures)
-            computes = f"at every size from {least} on{fixed}, the network computes {lines}"
             found.files |= texts
-            found.add(f"{name}/Function.v", texts[f"{name}/Function.v"], f"{name}.Function.network_computes", computes)
+            computes = f"at every size from {least} on{fixed}, the network computes {joined(algorithm.claims)}"
+            found.theorems.append(f"{name}.Function.network_computes: {computes}")
     return size, families
+
+
+def _function_files(program: SizedProgram) -> tuple[dict[str, str], int]:
+    """The files about what a program computes, and the size from which on; raises NotAffineError."""
+    proof = prove_function(program.algorithm)
+    if not proof.proved:
+        raise NotAffineError(proof.sentence())
+    if proof.certificate is not None and proof.certificate["format"] == ROUNDS:
+        return rounds_files(program, proof_by_rounds(program.algorithm))
+    text = with_names(function_text(program, proof.certificate))
+    return {f"{program.name}/Function.v": text}, program.families.least
 
 
 def _size_of(algorithm: Algorithm, sizing: Sizing) -> str:
@@ -187,7 +193,7 @@ def makefile_text(paths: list[str]) -> str:
     """How to check a folder."""
     libraries = " ".join(path.removesuffix(".v").replace("/", ".") for path in paths if not path.startswith("theory/"))
     where = " ".join(line for line in project_text(paths).splitlines() if line.startswith("-Q"))
-    return Templates("network")("makefile", where=where, libraries=libraries)
+    return render("Makefile", where=where, libraries=libraries)
 
 
 def module_name(text: str) -> str:

@@ -16,10 +16,10 @@ import numpy as np
 
 from bitwright.common.errors import BitwrightError
 from bitwright.exports.model import Core, Exported, WiresOut, exported_cells
-from bitwright.exports.text import ending_of
+from bitwright.exports.stretches import even_stretches, ranges_of
+from bitwright.exports.templates import ending_of
 from bitwright.networks import IntegerNetwork
 from bitwright.rules import Algorithm
-from bitwright.rules.layout import IntArray
 from bitwright.rules.pattern import Pattern
 
 
@@ -70,7 +70,7 @@ def _put(found: Sequence[tuple[int, int, int]], numbers: list[int]) -> int:
     return len(found)
 
 
-Row = tuple[tuple[int, ...], IntArray]  # how many progressions each port of a cell has; its bits, and these
+Row = tuple[tuple[int, ...], list[int]]  # how many progressions each port of a cell has; its bits, and these
 
 
 def _cells_by_kind(core: Core, wires: WiresOut) -> Iterator[tuple[int, list[Row]]]:
@@ -89,8 +89,8 @@ def _cells_by_kind(core: Core, wires: WiresOut) -> Iterator[tuple[int, list[Row]
         starts = wires.wire_start[port : port + ports[kind] + 1].tolist()
         said = [progressions(wires.wire_bit[begin:end].tolist()) for begin, end in pairwise(starts)]
         flat = [number for one in said for progression in one for number in progression]
-        bits = wires.cell_bit[at : at + sizes[kind]]
-        rows.append((tuple(map(len, said)), np.concatenate((bits, np.array(flat, dtype=np.int64)))))
+        bits = wires.cell_bit[at : at + sizes[kind]].tolist()
+        rows.append((tuple(map(len, said)), [*bits, *flat]))
         before, at, port = kind, at + sizes[kind], port + ports[kind]
     if rows:
         yield before, rows
@@ -99,20 +99,11 @@ def _cells_by_kind(core: Core, wires: WiresOut) -> Iterator[tuple[int, list[Row]
 def _segments(rows: Sequence[Row], numbers: list[int]) -> list[tuple[int, ...]]:
     """The forms of segments of rows that grow evenly; `numbers` gets the length, first row and growth of each."""
     found = []
-    at = 0
-    while at < len(rows):
+    for at, end in even_stretches(rows):
         form, first = rows[at]
-        end = at + 1
-        growth = np.zeros_like(first)
-        if end < len(rows) and rows[end][0] == form:
-            growth = rows[end][1] - first
-            while (
-                end < len(rows) and rows[end][0] == form and np.array_equal(rows[end][1], first + growth * (end - at))
-            ):
-                end += 1
+        growth = [more - one for one, more in zip(first, rows[min(at + 1, end - 1)][1], strict=True)]
         found.append(form)
-        numbers += [end - at, *first.tolist(), *growth.tolist()]
-        at = end
+        numbers += [end - at, *first, *growth]
     return found
 
 
@@ -137,13 +128,7 @@ class PageSizes:
     @property
     def compared(self) -> list[tuple[int, int]]:
         """First and last of each stretch of checked sizes: (4, 64), (100, 100), (257, 257)."""
-        found: list[tuple[int, int]] = []
-        for size in self.checked:
-            if found and found[-1][1] == size - 1:
-                found[-1] = (found[-1][0], size)
-            else:
-                found.append((size, size))
-        return found
+        return ranges_of(self.checked)
 
     def document(self) -> dict[str, Any]:
         """The sizes as a page reads them."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from bitwright.common.bits import shorten
 from bitwright.common.errors import problems_of
 from bitwright.common.problems import GiveUpError, Problems, without_problems
-from bitwright.common.scanner import MAX_LINE, NAME, SPACE, Scanner, Token, WrongError, opening_comment
+from bitwright.common.scanner import MAX_LINE, SPACE, Scanner, Token, WrongError, opening_comment
 from bitwright.machines.assembly import MAX_NAME, InstructionSet, read
 from bitwright.machines.assembly.macros import Form, Item, Label, Operand, Statement, names_of
 from bitwright.machines.assembly.names import Meaning, Names
@@ -81,11 +81,6 @@ SBN = InstructionSet(
     most_parameters=16,
     most_pieces=1_000_000,
 )
-
-
-def is_name(text: str) -> bool:
-    """Whether a word or a label of a program may be called so."""
-    return bool(re.fullmatch(NAME, text)) and len(text) <= MAX_NAME and text != END_OF_PROGRAM
 
 
 class SbnWords:

@@ -1,0 +1,33 @@
+"""What a verb reports, as one value: a headline, rows below it, and the data that `--json` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bitwright.common.errors import Report
+
+
+@dataclass(frozen=True, repr=False)
+class Summary(Report):
+    """A headline, rows and data; true unless it reports a problem."""
+
+    headline: str
+    lines: Sequence[str] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+    good: bool = True
+
+    @property
+    def sentence(self) -> str:
+        return self.headline
+
+    def rows(self) -> Sequence[str]:
+        return self.lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """All facts, as `--json` prints them."""
+        return dict(self.data)
+
+    def __bool__(self) -> bool:
+        return self.good
