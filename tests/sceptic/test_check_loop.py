@@ -139,7 +139,7 @@ def test_the_proof_of_division_is_taken_and_no_other(tmp_path: Path) -> None:
         ("where b > 0", "where a == a % b"),
         ("quotient == a // b", "quotient == (a + 1) // b"),
         ("start to_check n[*]", "start to_check n[1]"),
-        ("(q + 1) * (n + 1) <= 2^l", "q <= in.a"),
+        ("(q + 1) * (n + 1) <= 2^l", "(q + 1) * (n + 1) < 2^l"),
     ):
         assert old in DIVISION
         assert checked(tmp_path, proof, DIVISION.replace(old, new))[0] in (1, 2), new

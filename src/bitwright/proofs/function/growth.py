@@ -1,4 +1,4 @@
-"""Polynomials in the size l, or in 2^l, and whether they are never negative."""
+"""Polynomials in the size l, and whether they are never negative."""
 
 from __future__ import annotations
 
@@ -17,20 +17,6 @@ def never_negative(a: Growth, least: int) -> bool:
     (True, False, False)
     """
     return all(coefficient >= 0 for coefficient in a(Growth([least, 1])).coeffs())
-
-
-def never_negative_power(a: Growth, least: int) -> bool:
-    """Whether a polynomial in 2^l is 0 or more for l at `least` and above. A no may be wrong.
-
-    >>> never_negative_power(Growth([-2, 1]), 1), never_negative_power(Growth([-1, 4]), -2)
-    (True, True)
-    >>> never_negative_power(Growth([-2, 1]), 0), never_negative_power(Growth([-1, 4]), -3)
-    (False, False)
-    """
-    if least >= 0:
-        return never_negative(a, 1 << least)
-    degree = a.degree()  # in 2^(l - least), from 1 on, and times a power of two
-    return never_negative(Growth([int(one) << -least * (degree - at) for at, one in enumerate(a.coeffs())]), 1)
 
 
 def growth_of(reader: SizeReader, part: Expression) -> Growth:
@@ -54,15 +40,3 @@ def affine_growth(form: IndexForm) -> Growth:
     if form.index:
         raise NoChainError("an index where a number of the size is wanted")
     return Growth([form.constant, form.size])
-
-
-def power_growth(exponent: Growth, most: int = 16) -> Growth | None:
-    """2^(a*l + b) as a polynomial in 2^l; None where it is none.
-
-    >>> power_growth(Growth([1, 2]))
-    2*x^2
-    """
-    constant, rate = int(exponent[0]), int(exponent[1])
-    if exponent.degree() > 1 or constant < 0 or not 0 <= rate <= most:
-        return None
-    return Growth([0] * rate + [1 << constant])

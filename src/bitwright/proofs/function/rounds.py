@@ -37,8 +37,6 @@ from bitwright.proofs.function.growth import (
     affine_growth,
     growth_of,
     never_negative,
-    never_negative_power,
-    power_growth,
 )
 from bitwright.proofs.function.phases import Path, check_ranges, found_wait, holds
 from bitwright.proofs.function.shapes import FIRST, OFF, ON, AtSize, NoShapeError, SplitError, State
@@ -113,6 +111,7 @@ class RoundsProof:
         self.cut_state: State = {
             array: ("word", array) if array in self.words else ON if array == self.cut else OFF for array in lengths
         }
+        self.unary: set[str] = set()  # words that are ones below some place, and 0 above
         self.inside: dict[str, Any] = {}  # proofs of the texts of busy arrays
 
     def prove(self) -> str:
@@ -146,6 +145,7 @@ class RoundsProof:
                 break
             exact = [atom for atom, loose in kept if not loose]  # the others hold modulo powers of two only
         self.plain = len(self.ways) == len(paths) and not conditions and all(atom.sign == "==" for atom, _ in kept)
+        self.plain &= all(value.keys() != {()} and len(value) < 2 for value in self.entered.values())
         self.plain &= all(len(wait.parts) == 1 for way in paths for wait in way.waits.values())
         self.kept = [(atom.value, self._least(loose)) for atom, loose in kept if atom.sign == "=="]
         self.measure = measure = self._bound(self.ways)
@@ -230,7 +230,7 @@ class RoundsProof:
         found |= {word: room(ZERO, self.lengths[word]) for word in ones}
         first = {word for word in self.words if fields[word][0] in started} - ones
         found |= {word: {(): 1} for word in first if not found[word]}
-        self.unary: set[str] = set(ones)
+        self.unary = set(ones)
         for size, algorithm in self.sizes.items():  # the other bits: the cut bit alone is on
             layout = algorithm.program.layout
             starting = {layout.bit(self.cut), *(layout[word].bits().tolist()[0] for word in first)}
@@ -406,17 +406,14 @@ class RoundsProof:
         arrays = [self.array_of(word.name) for word in self.algorithm.outputs]
         self.resting = self.paths({**self.cut_state, measure: OFF})
         for way in self.resting:
-            self._check_rest(way, measure)
+            self._check(way)
+            if way.states[-1][measure] != OFF:
+                raise NoShapeError(f"{measure} does not stay 0")
             if contradictory(follow(way, self.lengths, self.words, self.same, known, self.unary).facts):
                 continue
             busy = {array for wait in way.waits.values() for array in wait.busy}
             if busy & {*arrays} or any(state[array] != ("word", array) for state in way.states for array in arrays):
                 raise NoShapeError(f"the outputs may change after {measure} is 0")
-
-    def _check_rest(self, way: Path, measure: str) -> None:
-        self._check(way)
-        if way.states[-1][measure] != OFF:
-            raise NoShapeError(f"{measure} does not stay 0")
 
     def follows(self, stated: Polynomial, difference: Polynomial, exponent: Growth) -> bool:
         """Whether a line is an invariant with the measure 0, and too small for another multiple of the power."""
@@ -435,20 +432,13 @@ class RoundsProof:
 
     def _small(self, difference: Polynomial, exponent: Growth) -> bool:
         """Whether a difference lies between -2^exponent and 2^exponent: then it is 0 if it is so modulo that power."""
-        top = power_growth(exponent)
-        if top is None:
+        lengths = {name: self.length_of(name) for names in difference for name in names}
+        if any(length is None or int(length[0]) < 0 for length in (exponent, *lengths.values())):
             return False
-        sides = {True: Growth([0]), False: Growth([0])}
-        for names, factor in difference.items():
-            most = Growth([abs(factor)])
-            for name in names:
-                length = self.length_of(name)
-                above = power_growth(length) if length is not None else None
-                if above is None:
-                    return False
-                most *= above - 1
-            sides[factor > 0] += most
-        return all(never_negative_power(top - 1 - side, self.least) for side in sides.values())
+        tops = {name: room(ZERO, length) for name, length in lengths.items() if length is not None}
+        sizes = [next(self._sizes())]
+        sides = ({names: abs(f) for names, f in difference.items() if f * sign > 0} for sign in (1, -1))
+        return all(implied(sizes, room(substitute(side, tops), exponent)) for side in sides)
 
     def certificate(self) -> dict[str, Any]:
         """The shapes on all paths, and the certificates of their phases: what `sceptic/check_loop.py` reads."""
