@@ -130,6 +130,15 @@ def test_a_line_that_has_no_theorem_is_named() -> None:
     assert "the run ends when nothing changes, after more steps for longer words" in written.left[0]
 
 
+@pytest.mark.parametrize("name", ["modular-multiplication", "division"] if LONG else ["division"])
+def test_where_lines_are_left_in_a_line(name: str) -> None:
+    """What it computes is no theorem yet; that the network takes the rules' steps is one."""
+    written = written_of((ROOT / "examples" / f"{name}.bw").read_text())
+    assert any("Families.network_runs" in line for line in written.theorems)
+    assert [line for line in written.left if "where lines" in line] == written.left
+    assert len(written.left) == 1
+
+
 def written_of(text: str) -> Written:
     algorithm = parse(text)
     network = train(algorithm)
