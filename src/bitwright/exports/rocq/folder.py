@@ -151,8 +151,6 @@ def _function_files(program: SizedProgram) -> tuple[dict[str, str], int]:
     proof = prove_function(program.algorithm)
     if not proof.proved:
         raise NotAffineError(proof.sentence())
-    if program.algorithm.conditions:
-        raise NotAffineError("its where lines are not exported yet")
     if proof.certificate is not None and proof.certificate["format"] == ROUNDS:
         return rounds_files(program, proof_by_rounds(program.algorithm))
     text = with_names(function_text(program, proof.certificate))
