@@ -18,6 +18,7 @@ from bitwright.exports.rocq.folder import Written, rocq_files
 from bitwright.exports.rocq.forms import SIZE, form_of
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks.store import read_about
+from bitwright.proofs.function import prove_function
 from bitwright.rules.expressions import Combined, Constant, Named
 from bitwright.rules.pattern import pattern_of, read_pattern
 
