@@ -125,7 +125,8 @@ class RoundsProof:
         plain = [line for line in self.algorithm.conditions if not {"%", "//"} & {*str(line).split()}]
         conditions = [atom for line in plain for atom in self._atoms(line, {}, needed=False)]
         invariants = [(line, atom) for line in self.lines for atom in self._atoms(line, self.words)]
-        ensured = [(line, atom) for line in self.algorithm.ensures for atom in self._atoms(line, outputs)]
+        ensured = [(line, atom.put(arrays)) for line in self.algorithm.ensures for atom in self._atoms(line, outputs)]
+        self.stated = {str(line): atom.value for line, atom in ensured if atom.sign == "=="}
         given = [*self._sizes(), *conditions]
         for line, atom in invariants:
             if not self._true(atom.put(self.entered), given):
@@ -153,11 +154,11 @@ class RoundsProof:
         ends = {**self.same, measure: ZERO}
         last = [atom.put(ends) for atom in known]
         for line, atom in ensured:
-            if not self._concluded(atom.put(arrays).put(ends), last) and not (
+            if not self._concluded(atom.put(ends), last) and not (
                 atom.sign == "==" and any(self.follows(atom.value, *one) for one in self.kept)
             ):
                 raise NoShapeError(f"'{line}' was not shown to follow from the invariants where {measure} is 0")
-            last.append(atom.put(arrays).put(ends))
+            last.append(atom.put(ends))
         methods = sorted({one.method for one in self.inside.values()})
         return "; ".join([*methods, f"cut at {self.cut}, {counted(len(self.ways), 'path')}"])
 
@@ -417,14 +418,9 @@ class RoundsProof:
 
     def follows(self, stated: Polynomial, difference: Polynomial, exponent: Growth) -> bool:
         """Whether a line is an invariant with the measure 0, and too small for another multiple of the power."""
-        outputs = {word.name: self.array_of(word.name) for word in self.algorithm.outputs}
-        given: dict[str, Polynomial] = {name: {(array,): 1} for name, array in outputs.items()}
-        wanted, left = (
-            substitute(stated, given | inputs_by_name(self.algorithm, outputs)),
-            substitute(difference, {self.measure: {}}),
-        )
-        same = any(not combine(wanted, left, sign) for sign in (1, -1))
-        return same and (not exponent or self._small(wanted, exponent))
+        left = substitute(difference, {self.measure: ZERO})
+        same = any(not combine(stated, left, sign) for sign in (1, -1))
+        return same and (not exponent or self._small(stated, exponent))
 
     def length_of(self, name: str) -> Growth | None:
         """The length of an array, or of the input `in.NAME`."""

@@ -1,4 +1,4 @@
-"""Polynomials over the integers in normal form, and lines that are equations of them."""
+"""Polynomials over the integers in normal form."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from bitwright.rules.algorithm import Algorithm
-from bitwright.rules.ensures import EnsureLine
 from bitwright.rules.expressions import Combined, Constant, Expression, Named
 
 Key = TypeVar("Key")
@@ -60,17 +59,6 @@ def inputs_by_name(algorithm: Algorithm, taken: Iterable[str]) -> dict[str, Poly
 
 class NoPolynomialError(Exception):
     """An expression is no polynomial."""
-
-
-def difference_of(line: EnsureLine) -> Polynomial | None:
-    """A - B of a line `A == B` between polynomials, in which an input is called `in.NAME`; None for any other line."""
-    truth = line.truth
-    if line.ranges or not isinstance(truth, Combined) or truth.sign != "==":
-        return None
-    try:
-        return combine(polynomial(truth.left), polynomial(truth.right), -1)
-    except NoPolynomialError:
-        return None
 
 
 def polynomial(expression: Expression, power: Callable[[Expression], Polynomial | None] = lambda _: None) -> Polynomial:
