@@ -42,17 +42,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("verified")
     text = ROOT / "examples" / "addition.bw"
     bw.train(bw.open(text)).save(folder / "every.safetensors")
-    bw.certify(text, folder / "every.safetensors").save(folder / "every.json")
-    bw.certify(text, folder / "every.safetensors", sizes="2..3").save(folder / "few.json")
+    bw.certify(bw.open(text), bw.Network.load(folder / "every.safetensors")).save(folder / "every.json")
+    bw.certify(bw.open(text), bw.Network.load(folder / "every.safetensors"), sizes="2..3").save(folder / "few.json")
     bw.train(bw.open(text, l=2), tile="all").save(folder / "one.safetensors")
-    bw.certify(bw.open(text, l=2), folder / "one.safetensors").save(folder / "one.json")
+    bw.certify(bw.open(text, l=2), bw.Network.load(folder / "one.safetensors")).save(folder / "one.json")
     (folder / "rules.bw").write_bytes(text.read_bytes())
     (folder / "below.bw").write_text(BELOW)
     bw.train(bw.open(folder / "below.bw")).save(folder / "below.safetensors")
-    bw.certify(folder / "below.bw", folder / "below.safetensors").save(folder / "below.json")
+    bw.certify(bw.open(folder / "below.bw"), bw.Network.load(folder / "below.safetensors")).save(folder / "below.json")
     (folder / "fixed.bw").write_text(FIXED)
     bw.train(bw.open(folder / "fixed.bw")).save(folder / "fixed.safetensors")
-    bw.certify(folder / "fixed.bw", folder / "fixed.safetensors").save(folder / "fixed.json")
+    bw.certify(bw.open(folder / "fixed.bw"), bw.Network.load(folder / "fixed.safetensors")).save(folder / "fixed.json")
     return folder
 
 
@@ -133,7 +133,7 @@ def test_a_function_is_not_claimed_below_its_sizes(folder: Path) -> None:
     text = ROOT / "examples" / "addition.bw"
     for size, code in ((1, 1), (2, 0)):
         bw.train(bw.open(text, l=size), tile="all").save(folder / "small.safetensors")
-        bw.certify(bw.open(text, l=size), folder / "small.safetensors").save(folder / "small.json")
+        bw.certify(bw.open(text, l=size), bw.Network.load(folder / "small.safetensors")).save(folder / "small.json")
         data = json.loads((folder / "small.json").read_text())
         for place, value in (((*CLAIM, "sizes"), "l>=2"), ((*PROOF, "program", "sizes"), "l>=2"),
                              ((*PROOF, "short"), [2, 3, 4])):  # fmt: skip

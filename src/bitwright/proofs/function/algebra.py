@@ -31,21 +31,21 @@ ZERO: Polynomial = {}
 
 
 @dataclass(frozen=True)
-class Atom:
+class Fact:
     """A polynomial is 0 (`==`), is 0 or more (`>=`), or is divisible by a word (`%`)."""
 
     sign: str
     value: Polynomial
     modulus: str = ""
 
-    def put(self, values: Values) -> Atom:
+    def put(self, values: Values) -> Fact:
         """The same of other names; its modulus is lost unless it is one of them."""
         modulus = values.get(self.modulus, {(self.modulus,): 1})
         ((names, factor),) = modulus.items() if len(modulus) == 1 else [((), 0)]
-        return Atom(self.sign, substitute(self.value, values), names[0] if len(names) == factor == 1 else "")
+        return Fact(self.sign, substitute(self.value, values), names[0] if len(names) == factor == 1 else "")
 
 
-def atoms_of(truth: Expression, power: Callable[[Expression], Polynomial | None]) -> Iterator[Atom]:
+def atoms_of(truth: Expression, power: Callable[[Expression], Polynomial | None]) -> Iterator[Fact]:
     """A line as atoms from which it follows; raises NoPolynomialError for a line that has none.
 
     They follow from the line too, but for quotients and remainders by 0. `power` gives 2^E for exponents with the size.
@@ -58,7 +58,7 @@ def atoms_of(truth: Expression, power: Callable[[Expression], Polynomial | None]
     sides = [truth.left, truth.right] if truth.sign in ("==", "<", "<=") else [truth.right, truth.left]
     if truth.sign in ("<", "<=", ">", ">="):
         left, right = (polynomial(side, power) for side in sides)
-        yield Atom(">=", combine(combine(right, left, -1), {(): 1}, -1 if truth.sign in "<>" else 0))
+        yield Fact(">=", combine(combine(right, left, -1), {(): 1}, -1 if truth.sign in "<>" else 0))
         return
     if truth.sign != "==":
         raise NoPolynomialError
@@ -66,23 +66,23 @@ def atoms_of(truth: Expression, power: Callable[[Expression], Polynomial | None]
         if isinstance(quotient, Combined) and quotient.sign == "//":
             value, dividend, by = (polynomial(part, power) for part in (other, quotient.left, quotient.right))
             rest = combine(dividend, multiply(value, by), -1)
-            yield from (Atom(">=", rest), Atom(">=", combine(combine(by, {(): 1}, -1), rest, -1)))
+            yield from (Fact(">=", rest), Fact(">=", combine(combine(by, {(): 1}, -1), rest, -1)))
             return
     moduli = [_modulus(side) for side in sides]
     dividends = [side.left if isinstance(side, Combined) and side.sign == "%" else side for side in sides]
     left, right = (polynomial(side, power) for side in dividends)
     named = {modulus for modulus in moduli if modulus}
     if not named:
-        yield Atom("==", combine(left, right, -1))
+        yield Fact("==", combine(left, right, -1))
         return
     (modulus,) = named if len(named) == 1 else [""]
     if not modulus:
         raise NoPolynomialError
-    yield Atom("%", combine(left, right, -1), modulus)
+    yield Fact("%", combine(left, right, -1), modulus)
     for value, own in ((left, moduli[0]), (right, moduli[1])):
         if not own:  # the value is the remainder itself
-            yield Atom(">=", value)
-            yield Atom(">=", combine({(modulus,): 1, (): -1}, value, -1))
+            yield Fact(">=", value)
+            yield Fact(">=", combine({(modulus,): 1, (): -1}, value, -1))
 
 
 def _modulus(side: Expression) -> str:
@@ -98,7 +98,7 @@ def _modulus(side: Expression) -> str:
 # Linear arithmetic.
 
 
-def contradictory(facts: Iterable[Atom]) -> bool:
+def contradictory(facts: Iterable[Fact]) -> bool:
     """Whether no natural numbers make all `==` and `>=` facts true. A no may be wrong."""
     signs: dict[str, list[Affine]] = {"==": [], ">=": []}
     values = [(fact.sign, fact.value) for fact in facts if fact.sign in signs]
@@ -117,9 +117,9 @@ def contradictory(facts: Iterable[Atom]) -> bool:
     return any(left) or not feasible(form.put(fixed) for form in signs[">="])
 
 
-def implied(facts: Sequence[Atom], value: Polynomial) -> bool:
+def implied(facts: Sequence[Fact], value: Polynomial) -> bool:
     """Whether a polynomial is 0 or more wherever the facts are true. A no may be wrong."""
-    return contradictory([*facts, Atom(">=", combine({(): -1}, value, -1))])
+    return contradictory([*facts, Fact(">=", combine({(): -1}, value, -1))])
 
 
 def room(value: Polynomial, length: Growth) -> Polynomial:
@@ -140,11 +140,11 @@ class Followed:
     """
 
     begin: dict[str, Polynomial]
-    facts: list[Atom]
+    facts: list[Fact]
     ends: dict[str, Polynomial] = field(default_factory=dict)
     loose: dict[str, list[Growth]] = field(default_factory=dict)
 
-    def kept(self, atom: Atom) -> list[Growth] | None:
+    def kept(self, atom: Fact) -> list[Growth] | None:
         """Whether an invariant is true again: None if that was not shown, else the powers modulo which it is."""
         loose = [one for word in {name for names in atom.value for name in names} for one in self.loose.get(word, ())]
         new, old = atom.put(self.ends), atom.put(self.begin)
@@ -168,7 +168,7 @@ def follow(
     lengths: Mapping[str, Growth],
     words: Sequence[str],
     same: Values,
-    known: Iterable[Atom],
+    known: Iterable[Fact],
     unary: Container[str] = (),
 ) -> Followed:
     """What a path makes of words.
@@ -183,7 +183,7 @@ def follow(
     """
     first, last, halves = way.states[0], way.states[-1], dict[str, Polynomial]()
     begin: dict[str, Polynomial] = {}
-    bits: list[Atom] = []
+    bits: list[Fact] = []
     for word in words:
         if first[word] == OFF or (word in unary and way.fixed.get(word) == 0):
             begin[word] = halves[word] = ZERO
@@ -193,7 +193,7 @@ def follow(
             halves[word] = {(f"half of {word}",): 1}
             lowest: Polynomial = {(): way.fixed[word]} if word in way.fixed else {(f"{word}[1]",): 1}
             begin[word] = combine(lowest, halves[word], 2)
-            bits.append(Atom(">=", combine({(): 1}, lowest, -1)))
+            bits.append(Fact(">=", combine({(): 1}, lowest, -1)))
         else:
             begin[word] = {(word,): 1}
     found = Followed(begin, [*(atom.put(begin) for atom in known), *bits])
@@ -219,9 +219,9 @@ def follow(
         negative: Polynomial = combine({(): -1}, total, -1)
         if top is not None and implied(known, total) and implied(known, room(total, length)):
             below, least = room(total, half), 1 << max(-int(half[0]), 0)
-            known.append(Atom(">=", combine({(): -least}, below, -1) if top else below))
+            known.append(Fact(">=", combine({(): -least}, below, -1) if top else below))
         elif top is not None and all(implied(known, room(one, half)) for one in (total, negative)):
-            known.append(Atom(">=", negative if top else total))  # in two's complement
+            known.append(Fact(">=", negative if top else total))  # in two's complement
         power = combine(room(ZERO, length), {(): 1})
         for value in (total, *([combine(total, power, wraps) for wraps in (-1, 1)] if int(length[0]) >= 0 else [])):
             if implied(known, value) and implied(known, room(value, length)):
