@@ -7,7 +7,7 @@ from typing import Any
 
 from bitwright.exports.rocq.forms import SIZE, NotAffineError, natural
 from bitwright.exports.rocq.states import States, affine, word_name
-from bitwright.proofs.function.growth import Growth
+from bitwright.proofs.function.affine import Growth
 from bitwright.proofs.function.phases import Path
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.kinds.affine import ONE, Affine

@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from bitwright.proofs.function.growth import Growth
+from bitwright.proofs.function.affine import Growth
 from bitwright.proofs.function.phases import Path
 from bitwright.proofs.function.shapes import FIRST, OFF, NoShapeError, Shape, top_of
 from bitwright.proofs.kinds.affine import Affine, feasible, solve

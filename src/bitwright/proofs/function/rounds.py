@@ -18,7 +18,16 @@ from dataclasses import replace
 from typing import Any
 
 from bitwright.common.errors import BitwrightError, counted
-from bitwright.proofs.function.affine import IndexForm, NoChainError, SizeReader, reach
+from bitwright.proofs.function.affine import (
+    Growth,
+    IndexForm,
+    NoChainError,
+    SizeReader,
+    affine_growth,
+    growth_of,
+    never_negative,
+    reach,
+)
 from bitwright.proofs.function.algebra import (
     POWER,
     ZERO,
@@ -32,12 +41,6 @@ from bitwright.proofs.function.algebra import (
     undivided,
 )
 from bitwright.proofs.function.chain import MAX_MARGIN, size_of
-from bitwright.proofs.function.growth import (
-    Growth,
-    affine_growth,
-    growth_of,
-    never_negative,
-)
 from bitwright.proofs.function.phases import Path, check_ranges, found_wait, holds
 from bitwright.proofs.function.shapes import FIRST, OFF, ON, AtSize, NoShapeError, SplitError, State
 from bitwright.proofs.sizes import CoveredSizes
