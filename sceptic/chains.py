@@ -53,10 +53,10 @@ class Rules:
         self.lines = [[" ".join(line) for line in self.of.get(word, ())] for word in ("ensure", "where")]
         self.halt = " ".join(self.of["halt"][0]).removeprefix("when ") if "halt" in self.of else None
 
-    def run_all(self, lines, conditions):
-        """All inputs, by the definition of a step, where there are fewer than five positions."""
+    def run_all(self, lines, conditions, positions=4):
+        """All inputs, by the definition of a step, where there are at most this many positions."""
         need(self.lines == [lines, conditions], "these are not the lines of the rules")
-        if self.length >= 5:
+        if self.length > positions:
             return
         lines = [parsed(line, conditions) for line in lines]
         free = [bit for bits, _ in self.words["input"].values() for bit in bits]
