@@ -17,7 +17,7 @@ from bitwright.machines import (
     steps_per_instruction,
 )
 from bitwright.pages.drawing import Drawing, tip
-from bitwright.pages.svg import SBN_UNITS, block_drawing, block_kinds, links
+from paper.blocks import SBN_UNITS, block_drawing, block_kinds, links
 from paper.figures import Figure, Setting, Tables
 from paper.style import COLOURS, label
 from paper.table import Row, Table

@@ -10,12 +10,12 @@ import numpy as np
 
 from bitwright.common.bits import BoolArray
 from bitwright.common.errors import InputError
-from bitwright.pages.svg import block_kinds
 from bitwright.rules import Algorithm, Program
 from bitwright.rules.algorithms import addition
 from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.training_set import TrainingSet
+from paper.blocks import block_kinds
 from paper.figures import Setting
 from paper.style import CENTRE, COLOURS
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from machine import compared_text
 
 from bitwright import open as open_program
-from bitwright.exports.rocq.writing import makefile_text, project_text, rocq_files, theory_files
+from bitwright.exports.rocq.folder import makefile_text, project_text, rocq_files, theory_files
 from bitwright.networks import load_any_network
 from bitwright.networks.store import read_about
 from bitwright.rules.pattern import read_pattern

@@ -51,7 +51,7 @@ def test_a_program_of_sbn_runs_is_traced_and_certified(capsys: Captured, tmp_pat
     assert document(capsys, "size", MULTIPLY)["calibrated"]["networks"] > 0
     picture = tmp_path / "machine.svg"
     assert call(capsys, "show", MULTIPLY, "-o", picture)[0] == 0
-    assert "Instructions" in picture.read_text()
+    assert "kind 1" in picture.read_text()
     (tmp_path / "plain.sbn").write_text(".width 4\n.in a\nsub a b\n")  # without outputs every named word is one
     assert call(capsys, "run", tmp_path / "plain.sbn", "a=-1")[1] == "a = -1\nb = 1\n"
     narrow = "train --machine A --width 96 --tolerance 0.3 --weight-bits 2 -q -o"

@@ -23,7 +23,6 @@ FOLDER_RULES = {
     "invert.bw": "bits x[3]\nblock x[i] for i in 1..3\nwhen x[i]=0 write x[i] for i in 1..3\n",
     "go.bw": "let l = 2\nbits x[l]\nblock x[i] for i in 1..l\nwhen x[i]=1 write x[i] for i in 1..l\n",
     "graph.txt": "a b 3\nb c 2\nc d 4\na d 9\ne\n",
-    "head.csv": "u,v,km\nx,y,3\n",
     "words.dec": "1 2 x",
     "one.dec": "1",
     "empty.dec": "",
@@ -126,7 +125,6 @@ run flood.bw --graph nothing.txt source=a | nothing.txt
 run flood.bw --graph tours:3x3 source=a | 'tours'; path, ring
 run flood.bw --graph ring:99999999999 source=a | 10,000,000
 run flood.bw --graph graph.txt source=a --bits 3 | --bits
-run flood.bw --graph head.csv source=x | header
 run examples/graphs/bfs.bw --graph directed:graph.txt source=a | bfs
 run examples/graphs/life.bw --graph graph.txt alive=a | 8 'a' 2
 run addition --graph graph.txt | --graph
@@ -197,10 +195,9 @@ train --tile all flood.bw -o x.safetensors | flood --graph
 train --tile all cells.safetensors -o y.safetensors | cells.safetensors network, program
 train --tile all addition -o x.safetensors --device mps | 'mps'; cpu cuda
 train addition --sample-seed 5 -o x.safetensors | --sample-seed --from
-train addition --from x.npz --sample-seed 5 -o x.safetensors | states
+train addition --from x.npz --sample-seed 5 -o x.safetensors | x.npz
 train addition --from runs --padding 3 -o x.safetensors | --padding
 train addition --tile all --weight-bits float --from runs --networks 3 -o x.safetensors | --from
-train addition --from x.npz --sizes 1..3 -o x.safetensors | size
 train addition --tile all --bits 8 --from states:100000 -o x.safetensors | 5,000
 train permutation --tile all --from states:0 -o x.safetensors | 1 1,000,000
 train permutation --tile all --weight-bits float -n 2 --device tpu9 -o x | 'tpu9'

@@ -68,7 +68,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(
     ("name", "facts"),
-    [("float", "float32 2 K = 11, 3 seed 7, member 0, zero ntk tested"), ("whole", "6-bit 2 512 seed 0"), ("own", "3")],
+    [("float", "float32 11 3 7 zero ntk tested"), ("whole", "6 512 2"), ("own", "3")],
 )
 def test_show_names_what_a_file_holds_and_the_hashes_of_its_bytes(
     shown: Path, capsys: Captured, name: str, facts: str
@@ -201,7 +201,7 @@ def test_whole_states_learnt_from_executions(capsys: Captured) -> None:
     whole = "train --tile all addition --bits 3 -o net.safetensors"
     assert call(capsys, whole, "--from", "states")[0] == 0
     assert call(capsys, "certify addition --bits 3 --network net.safetensors -q")[0] == 0
-    assert missing(answer(capsys, "show net.safetensors"), "240 random 0, scaled sha256") == []
+    assert missing(answer(capsys, "show net.safetensors"), "240 states 0 scaled sha256") == []
 
 
 def test_plain_labels_learnt_from_all_runs_are_wrong_in_a_state_that_no_run_meets() -> None:

@@ -29,12 +29,6 @@ SIZED = [
 ]
 UNREAD = ["--blocks", "{folder}/unread.bw"]  # every bit by itself, which contradicts the data
 # Addition with another rule for its first case, and a bit with four writers beside twelve other matches.
-OTHER = (
-    (ROOT / "examples/addition.bw")
-    .read_text()
-    .replace("let l = 10", "let l = 2")
-    .replace("write p[i]", "write c[i]", 1)
-)
 CROWD = """bits x[4] z[12] y
 block x[i] for i in 1..4
 block z[i] for i in 1..12
@@ -80,7 +74,7 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
         0,
         [
             [*DATA, "states:300"],
-            ["infer", "{folder}/s.npz", "--blocks", "find", "--against", "addition", "--bits", "2"],
+            ["infer", "{folder}/s.npz", "--blocks", "find"],
         ],
     ),
     ("run", 1, [["add", "37", "45", "--engine", "sampled", "--rounding", "sign"]]),
@@ -131,11 +125,6 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("validate", 1, [["validate", "{folder}/crowd.bw", "--rounding", "sign", "--padding", "0"]]),
     ("validate", 0, [["validate", "multiplication", "--bits", "3"]]),
     ("validate", 0, [CELLS, ["validate", "addition", "--bits", "3", "--network", NET, "--engine", "network"]]),
-    (
-        "infer",
-        1,
-        [[*DATA, "states:40"], ["infer", "{folder}/s.npz", "--blocks", "find", "--against", "{folder}/other.bw"]],
-    ),
     ("infer-families", 0, [*SIZED, ["infer", "l=4:{folder}/4.npz", "l=5:{folder}/5.npz", "-o", "{folder}/all.bw"]]),
     ("infer-families", 1, [*SIZED, ["infer", "l=4:{folder}/4.npz", "l=5:{folder}/5.npz", *UNREAD]]),
     ("infer-families", 1, [*SIZED, ["infer", "l=4:{folder}/4.npz", "l=6:{folder}/5.npz"]]),
@@ -150,7 +139,6 @@ def test_documents_fit_their_schema(
     monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path / "cache"))
     (tmp_path / "wrong.bw").write_text("bits a\nblock a\nwhen a=2 write b\n")
     (tmp_path / "odd.bw").write_text("bits a b\nblock a\nblock b\nwhen a=1 write a\nwhen b=1 write a\ninput a\n")
-    (tmp_path / "other.bw").write_text(OTHER)
     (tmp_path / "unread.bw").write_text(
         "let l = 4\nbits p[l] q[l] c[l]\n" + "".join(f"block {x}[i] for i in 1..l\n" for x in "pqc")
     )

@@ -23,7 +23,7 @@ from bitwright.common.errors import InputError
 from bitwright.common.files import documents
 from bitwright.engines.make import make_engine
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
-from bitwright.machines.subleq.computer import Computer, RunLimits, image_hash, load_checkpoint, save_checkpoint
+from bitwright.machines.subleq.computer import Computer, image_hash, load_checkpoint, save_checkpoint
 from bitwright.networks import (
     IntegerNetwork,
     Plan,
@@ -143,7 +143,7 @@ def from_cache(data: bytes) -> None:
 def write_checkpoint(path: Path) -> None:
     machine, image = _machine(), [7, 7, 0]
     computer = Computer(machine, make_engine("templates", machine.program), machine.start(image))
-    ending = computer.run(RunLimits(instructions=5))
+    ending = computer.run(instructions=5)
     save_checkpoint(path, machine, computer.state(), ending.tally, image_hash(machine, image))
 
 

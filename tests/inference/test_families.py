@@ -311,7 +311,6 @@ def test_bad_input_is_one_line(tmp_path: Path, capsys: Capture) -> None:
         ([f"l=0:{five}", files[1]], "a size is an integer from 1"),
         ([f"p=5:{five}", f"p=6:{six}"], "needs a name that no bit has"),
         ([f"for=5:{five}", f"for=6:{six}"], "other than i, j and words of the language"),
-        ([*files, "--against", "addition"], "does not go with executions of several sizes"),
     ]:
         said = ask(capsys, 2, "infer", *arguments)
         assert message in said, said

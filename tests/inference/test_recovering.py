@@ -13,7 +13,7 @@ from bitwright import Algorithm, Program, addition, multiplication, permutation
 from bitwright.common.files.executions import Executions
 from bitwright.inference import Elimination, Evidence
 from bitwright.inference.contradiction import find_contradiction
-from bitwright.inference.recovered import Recovered, compare
+from bitwright.inference.recovered import Recovered
 from bitwright.rules import load
 from bitwright.runs.successors import executions_of_inputs, random_executions
 
@@ -40,8 +40,6 @@ def test_random_states_give_the_program_back(name: str) -> None:
     found = recover(algorithm.program, random_executions(algorithm.program, states, seed=1))
     assert found.determined
     assert found.program() == algorithm.program
-    comparison = compare(found, algorithm.program)
-    assert (comparison.agree, comparison.undecided, comparison.wrong) == (algorithm.program.templates, 0, ())
 
 
 def test_real_runs_leave_writes_open_and_confirm_nothing_wrong() -> None:
@@ -51,10 +49,8 @@ def test_real_runs_leave_writes_open_and_confirm_nothing_wrong() -> None:
     assert found.seen < found.configurations
     assert found.undetermined > 0
     assert not found.determined
-    comparison = compare(found, algorithm.program)
-    assert comparison.wrong == ()
-    assert comparison.undecided > 0
     assert found.reproduced(found.program()) < len(executions)  # what is open is left out
+    assert all(true for true, _, confirmed in truth(algorithm.program, found) if confirmed)
 
 
 def truth(program: Program, found: Recovered) -> list[tuple[bool, bool, bool]]:

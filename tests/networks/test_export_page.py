@@ -19,8 +19,8 @@ from bitwright import Algorithm, addition, certify, multiplication, open, run
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
 from bitwright.exports import exported_cells
-from bitwright.exports.every_size import PageSizes, describe, every_size, progressions
 from bitwright.exports.pages import computer_page
+from bitwright.exports.sizes import PageSizes, describe, every_size, progressions
 from bitwright.graphs.named import shaped_graph
 from bitwright.machines.programs import open_program
 from bitwright.machines.subleq.images import run_images

@@ -243,12 +243,3 @@ def test_show_draws_cells_where_blocks_are_grouped(capsys: Captured, tmp_path: P
     tiled = tmp_path / "tiled.svg"
     assert show(capsys, "addition", "--bits", 8, "--tile", 4, "-o", tiled)[0] == 0
     assert tiled.read_text() == cell_diagram_svg(addition(8).program, "addition", 4)
-
-
-def test_show_draws_blocks_where_there_is_no_grouping_unless_asked(capsys: Captured, tmp_path: Path) -> None:
-    rules, picture = tmp_path / "rules.bw", tmp_path / "picture.svg"
-    rules.write_text("bits a b\nblock a\nblock b\nwhen a=1 write b\nwhen b=1 write a\noutput a\nsteps 3\n")
-    assert show(capsys, rules, "-o", picture)[0] == 0
-    assert "A box is a kind of block" in picture.read_text()
-    assert show(capsys, rules, "--tile", "1", "-o", picture)[0] == 0
-    assert "2 cells of 1 kind, 2 wires" in picture.read_text()

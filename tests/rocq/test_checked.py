@@ -13,7 +13,7 @@ from long import LONG
 
 from bitwright import export, parse, train
 from bitwright import open as open_program
-from bitwright.exports.rocq.writing import project_text, rocq_files, theory_files
+from bitwright.exports.rocq.folder import project_text, rocq_files, theory_files
 from bitwright.networks import load_any_network
 from bitwright.networks.store import read_about
 from bitwright.rules.pattern import read_pattern

@@ -14,8 +14,8 @@ from safetensors.numpy import load_file
 from bitwright import InputError, Network, addition, export, parse, train
 from bitwright import open as open_program
 from bitwright.exports.rocq.families import COMPARED, families_of, listed
+from bitwright.exports.rocq.folder import Written, rocq_files
 from bitwright.exports.rocq.forms import SIZE, form_of
-from bitwright.exports.rocq.writing import Written, rocq_files
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks.store import read_about
 from bitwright.rules.expressions import Combined, Constant, Named
@@ -221,6 +221,26 @@ def test_a_line_keeps_its_connectives() -> None:
     if LONG:
         text = function_of(text_of("maximum"))
         assert "((a >= b) -> (maximum l s = a)) /\\\n  ((a < b) -> (maximum l s = b))" in text
+
+
+SMALLER = """
+let l = 3
+bits a[l] b[l]
+block a[i] b[i] for i in 1..l
+when a[i]=1 b[i]=0 write a[i] for i in 1..l
+when a[i]=1 b[i]=1 write a[i] for i in 1..l
+input a b
+output rest = a
+steps 1
+where a < b
+ensure rest == a and rest < b
+"""
+
+
+def test_a_condition_on_inputs_is_one_of_the_theorem() -> None:
+    theorem = function_of(SMALLER).partition("Theorem network_computes")[2]
+    assert "((a < b) -> ((rest l s = a) /\\ (rest l s < b)))" in theorem
+    assert any("a < b =>" in line for line in written_of(SMALLER).theorems)
 
 
 def test_a_run_that_halts_has_a_last_step() -> None:

@@ -7,7 +7,7 @@ from bitwright.common.bits import BoolArray
 from bitwright.engines.make import make_engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.machines.subleq import DIALECTS, Interpreter, Shape, assemble_sq, machine_v
-from bitwright.machines.subleq.computer import Computer, RunLimits
+from bitwright.machines.subleq.computer import Computer
 from bitwright.machines.subleq.host import Host
 from bitwright.rules.algorithms import multiplication
 from bitwright.rules.layout import IntArray
@@ -78,7 +78,7 @@ def test_a_limit_is_met_to_the_instruction(compiled: bool) -> None:
     for limit in range(0, 45, 1 if compiled else 7):
         supply, same = iter(b"0123456"), iter(b"0123456")
         computer = Computer(machine, engine, machine.start(image), lambda supply=supply: next(supply, None))
-        ending = computer.run(RunLimits(instructions=limit))
+        ending = computer.run(instructions=limit)
         truth = Interpreter(machine.shape, image, lambda same=same: next(same, None), lambda _: None)
         for _ in range(limit):
             assert truth.step()

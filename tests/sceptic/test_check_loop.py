@@ -93,7 +93,54 @@ def test_it_is_refused_for_other_rules(tmp_path: Path, proof: dict[str, Any]) ->
         assert checked(tmp_path, proof, TEXT.replace(old, new))[0] == 1, new
 
 
-LONGEST = {"check_network.py": 249, "check_decoder.py": 550, "enclosures.py": 225}
+MODULAR = (ROOT / "examples" / "modular-multiplication.bw").read_text()
+
+
+@pytest.fixture(scope="module")
+def modular() -> dict[str, Any]:
+    found = prove_function(MODULAR).certificate
+    assert found is not None
+    return found
+
+
+def test_the_proof_of_modular_multiplication_is_taken(tmp_path: Path, modular: dict[str, Any]) -> None:
+    code, said = checked(tmp_path, modular, MODULAR)
+    assert (code, said.splitlines()[-1]) == (0, "HOLDS: (product == a * b % m) where b < m, for l>=1 (given 8 sizes)")
+
+
+OTHER_RULES = {
+    "no condition": ("where b < m\n", ""),
+    "another condition": ("where b < m", "where b <= m"),
+    "another line": ("product == a * b % m", "product == (a * b + 1) % m"),
+    "no remainder": ("product == a * b % m", "product == a * b"),
+    "too narrow": ("input b = t[1..l]\ninput m = m[1..l]", "input b = t\ninput m = m"),
+    "no bound": ("s < m and t < m", "t < m"),
+    "a modulus that may change": ("invariant at to_check: m == in.m\n", ""),
+    "a short timer": ("steps l^2 + 5*l", "steps l^2 + 4*l"),
+}
+
+
+@for_each("what", OTHER_RULES)
+def test_modular_multiplication_is_refused_for_other_rules(tmp_path: Path, modular: dict[str, Any], what: str) -> None:
+    assert OTHER_RULES[what][0] in MODULAR
+    assert checked(tmp_path, modular, MODULAR.replace(*OTHER_RULES[what]))[0] in (1, 2)
+
+
+def test_modular_multiplication_forged_is_refused(tmp_path: Path, modular: dict[str, Any]) -> None:
+    top = next(bit for bit in modular["paths"][0]["fixed"] if bit.startswith("d "))
+    for way, change in (
+        (("paths",), lambda paths: paths[1:]),
+        (("rest",), lambda paths: paths[:-1]),
+        (("paths", 0, "fixed", top), lambda bit: 1 - bit),
+        (("paths", 0, "phases", "2", "sums", "d"), lambda sums: {**sums, "e": 1}),
+        (("paths", 0, "phases", "2", "parts", 0, "proof"), lambda proof: (proof + 1) % len(modular["phases"])),
+        (("paths", 0, "phases", "2", "inputs"), lambda arrays: arrays[1:]),
+        (("paths", 0, "states", -2, "d"), ["down", "s"]),
+    ):
+        assert checked(tmp_path, altered(modular, way, change), MODULAR)[0] in (1, 2), way
+
+
+LONGEST = {"verify.py": 202, "check_network.py": 249, "check_decoder.py": 550, "enclosures.py": 225}
 
 
 def test_the_checkers_are_short_and_import_nothing_but_themselves() -> None:

@@ -89,7 +89,7 @@ def test_a_module_may_round_worse_than_the_decoder_and_no_more(times, agrees):
 
 
 def test_modules_of_every_form_agree():
-    """Arrays or tensors, batches or rows, alone or in a tuple or as an attribute."""
+    """Arrays, lists or tensors, alone or in a tuple or as an attribute."""
     decoder, module = words()
 
     class Output:
@@ -102,8 +102,7 @@ def test_modules_of_every_form_agree():
         lambda rows: module(torch.as_tensor(rows)).detach().numpy(),
         lambda rows: (module(torch.as_tensor(rows)), None),
         lambda rows: Output(module(torch.as_tensor(rows))),
-        lambda row: module(torch.as_tensor(row).reshape(1, len(row)))[0],
-        lambda row: module(torch.as_tensor([[int(token) for token in row]]))[0].tolist(),
+        lambda rows: module(torch.as_tensor(rows.tolist())).tolist(),
     ]
     found = [compare(decoder, form, WORDS, inputs=60) for form in forms]
     assert all(comparison.agrees for comparison in found)

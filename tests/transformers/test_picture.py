@@ -13,7 +13,7 @@ from bitwright.transformers.counterexamples import forced_margins
 from bitwright.transformers.decision import Decision
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.modules import forced_rows, logits
-from bitwright.transformers.picture import CROSS, WRONG, count_splits, decision_page, decision_picture, measure_margins
+from bitwright.transformers.picture import CROSS, WRONG, count_splits, decision_html, decision_page, measure_margins
 
 COPY = copy(2)
 
@@ -57,7 +57,7 @@ def test_what_is_wrong_is_crossed_and_framed_and_what_is_right_is_not() -> None:
     for sharp, wrong in ((6.0, False), (1.2, True)):
         decision = decided(sharp)
         assert (decision.verdict == "refuted") == wrong
-        picture = decision_picture(decision)
+        picture = decision_html(decision)
         assert (f"background:{WRONG}" in picture, CROSS in picture) == (wrong, wrong)
         framed = [part.text for part in parts_of(picture) if part.get("class") == "wrong"]
         assert len(framed) >= sum(claim.counterexample is not None for claim in decision.claims)
@@ -70,11 +70,11 @@ def test_what_is_wrong_is_crossed_and_framed_and_what_is_right_is_not() -> None:
 def test_every_task_is_drawn_as_well_formed_markup() -> None:
     for task in TASKS.values():
         decoder = random_decoder(np.random.default_rng(3), task)
-        assert parts_of(decision_picture(certify(task, decoder, measure=True)))
+        assert parts_of(decision_html(certify(task, decoder, measure=True)))
 
 
 def test_rows_and_columns_of_squares_are_labelled() -> None:
-    picture = decision_picture(decided(6.0))
+    picture = decision_html(decided(6.0))
     size = len(COPY.tokens("z"))
     for digit in range(size):
         row, column = f"{digit + 1}/1/auto/span 1", f"{size + 1}/{digit + 2}/auto/span 1"
@@ -97,5 +97,5 @@ def test_a_page_loads_nothing_and_says_the_verdict(tmp_path: Path) -> None:
 def test_long_answers_and_large_alphabets_are_drawn_in_part() -> None:
     task, decoder = bit_copier(8.0, length=30)
     assert isinstance(task, ColumnTask)
-    picture = decision_picture(certify(task, decoder, seconds=0))
+    picture = decision_html(certify(task, decoder, seconds=0))
     assert picture.count('"0 over 1: ') == 24

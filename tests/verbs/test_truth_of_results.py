@@ -22,7 +22,6 @@ COPY = "let l = 3\nbits x[l] y[l]\nblock x[i] y[i] for i in 1..l\nwhen x[i]=1 wr
 COPY += "input x\noutput y\nsteps 1\n"
 WRONG = parse(f"{COPY}ensure y == x + 1")
 BLINK = parse("bits x\nblock x\nwhen x=0 write x\ninput x\nhalt at fixed point\nsteps 9")
-OTHER = parse(addition(2).text().replace("when p[1]=1 q[1]=1 write c[1]", "when p[1]=1 q[1]=1 write p[1]"))
 STATES = executions(addition(2), "states", states=300)
 MACHINE = machine_v(Shape(8, 5, DIALECTS["plain"]))
 HALTS, LOOPS = [6, 7, 30, 0, 0, 0, 2, 1], [6, 6, 0, 0, 0, 0, 0, 0]
@@ -39,14 +38,6 @@ RESULTS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     "inference": (
         lambda: infer(STATES, blocks=addition(2)),
         lambda: infer(STATES, blocks="p[1]; p[2]; q[1]; q[2]; c[1]; c[2]"),
-    ),
-    "comparison": (
-        lambda: infer(STATES, blocks=addition(2), against=addition(2)).comparison,
-        lambda: infer(STATES, blocks=addition(2), against=OTHER).comparison,
-    ),
-    "inference of another program": (
-        lambda: infer(STATES, blocks=addition(2), against=addition(2)),
-        lambda: infer(STATES, blocks=addition(2), against=OTHER),
     ),
     "run": (lambda: run(addition(2), p=1, q=2), lambda: run(BLINK, x=1)),
     "runs": (lambda: run(addition(2), p=[1, 2], q=2), lambda: run(BLINK, x=[0, 1])),

@@ -243,7 +243,7 @@ def test_another_program_clears_results_and_inputs_of_the_former_one(visit: Visi
         ("addition", lambda: page.fill("#bits", "4"), {"p": "0", "q": "0"}),
         ("permutation", lambda: page.fill("#order", "2,1,3"), {"p": "101"}),
         ("nodes", lambda: page.select_option("#shape", "path"), {"source": "0"}),
-        ("sbn", lambda: page.select_option("#language", "python"), {"a": "12", "b": "18"}),
+        ("sbn", lambda: page.select_option("#machine", "A"), {"a": "12", "b": "18"}),
     ]
     for kind, change, inputs in changes:
         choose(page, kind)

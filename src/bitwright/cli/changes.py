@@ -1,6 +1,7 @@
 """Options of earlier versions, and what to give instead: a command that is given one says so in one line."""
 
 INSTEAD = {
+    "--against": "in Python there is infer(...).program() == other.program",
     "--accuracy": "validate --network FOLDER counts how often the average of its networks is wrong",
     "--basis-seed": "no basis changes the limit, so templates are unit vectors",
     "--cell": "train on the rule file of -o, which gives a network of its cells",

@@ -27,7 +27,6 @@ def command(
     bits: int | None,
     let: tuple[str, ...],
     output: Path | None,
-    against: str | None,
     as_json: bool,
     **how: Any,
 ) -> int:
@@ -51,7 +50,6 @@ def command(
     found: Any = infer(
         executions,
         Target(target, bits).algorithm() if target in SIZED else open_blocks(target, lets),
-        against=None if against is None else Target(against, bits if against in SIZED else None, lets=lets).algorithm(),
         progress=tell,
         **how,
     )

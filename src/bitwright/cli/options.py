@@ -100,7 +100,7 @@ Options
 --output FILE | trace
     Write a .html, .svg, .txt or .npz file.
 --output FILE | show
-    Draw it into this .svg file: by cells where blocks are grouped; otherwise, and of machines, by blocks.
+    Draw the kinds of its cells, and what they write, into this .svg file.
 --output FILE | train
     A .safetensors file; a folder for several networks.
 --output FILE | certify
@@ -147,8 +147,6 @@ Options
     {"; ".join(f"{form}: {what}" for form, what in FORMATS.items())}. Without it, the suffix of -o decides.
 --blocks LAYOUT|NAME|TEXT|find | infer
     A rule file or NAME whose blocks are meant, or blocks as text such as 'p[1] q[1]; c[1]'.  [default: find]
---against FILE|NAME | infer
-    Compare with this program.
 --line TEXT | infer
     For several sizes: add this line, such as 'output sum = c[l] p' or 'ensure sum == p + q'; may be repeated.
 
@@ -168,7 +166,7 @@ The program
     The program that the network was trained for, where its file does not name one; of a network of cells, with --to c,
     js, page, onnx or rocq, the program to run.
 --graph [directed:]FILE|SHAPE | run trace export
-    For node programs: an edge list, adjacency list, .graphml or .json, or a shape such as torus:20x30; directed: makes
+    For node programs: an edge list, .graphml or .json, or a shape such as torus:20x30; directed: makes
     the edges of a list directed.
 
 The engine

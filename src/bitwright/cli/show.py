@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,7 @@ from bitwright.cli.reporting import print_json
 from bitwright.cli.run_graph import node_program
 from bitwright.cli.streams import print_lines
 from bitwright.cli.targets import Target
-from bitwright.common.errors import InputError
-
-_DESCENTS = {"balanced": "balanced steps", "momentum": "momentum", "plain": "plain gradient descent"}
+from bitwright.common.errors import InputError, columns
 
 
 @opt.verb("show", "FILE|NAME|NETWORK")
@@ -64,78 +63,38 @@ def command(target: Target, output: Path | None, text: bool, tile: Any, as_json:
 
 
 def _show_network(path: Path, as_json: bool) -> None:
-    """Prints what a network file contains; reads all of it, so that a damaged one is refused."""
+    """Prints what is in the file of a network or a decoder; reads all of it, so that a damaged one is refused."""
     from bitwright.verbs.network import Network, file_format, is_decoder_file
 
     if is_decoder_file(path):
         from bitwright.verbs.decoders import describe_file
 
-        _show_decoder(describe_file(path), as_json)
-        return
-    with working("trying its states"):
-        network = Network.load(path)
-        found = network.to_dict()
-    proof = f"bitwright certify {network.name or 'PROGRAM'} --network {shlex.quote(str(path))}"
-    found = {"file": str(path), "format": file_format(path), **found, "proof": proof}
+        found, what = describe_file(path), "TASK"
+    else:
+        with working("trying its states"):
+            network = Network.load(path)
+            found, what = (
+                {"file": str(path), "format": file_format(path), **network.to_dict()},
+                network.name or "PROGRAM",
+            )
+    found["proof"] = f"bitwright certify {what} --network {shlex.quote(str(path))}"
     if as_json:
         print_json(found)
     else:
-        click.echo("\n".join(_lines(found)))
+        print_lines(columns([*_facts(found)]))
 
 
-def _show_decoder(found: dict[str, Any], as_json: bool) -> None:
-    """Prints what is in the file of a decoder."""
-    proof = f"bitwright certify TASK --network {shlex.quote(found['file'])}"
-    if as_json:
-        print_json(found | {"proof": proof})
-        return
-    positions = "any number of positions" if found["positions"] is None else f"{found['positions']:,} positions"
-    norm = "" if found["final_norm"] is None else f", {found['final_norm']} norm before the head"
-    layers = [f"  {f'layer {number}':<10} {layer}" for number, layer in enumerate(found["layers"], 1)]
-    print_lines(
-        [
-            f"{found['file']}: a decoder with {found['weights']:,} weights of {' and '.join(found['precision'])}",
-            f"  tokens     {found['tokens']:,}, {positions}; width {found['width']:,}{norm}",
-            *layers,
-            f"  file       sha256 {found['sha256']}; {found['bytes']:,} bytes",
-            f"  decoder    sha256 {found['digest']}",
-            f"  claim      none is in the file; {proof} proves it on every input of a task, or refutes it",
-        ]
-    )
-
-
-def _lines(found: dict[str, Any]) -> list[str]:
-    several = f"{found['members']:,} networks, " if found["members"] > 1 else ""
-    kind = f"{found['weight_bits']}-bit integers" if found["integer"] else f"weights of {found['precision']}"
-    padding = f", {found['padding']:,} of them padding" if found["padding"] else ", no padding"
-    facts = {
-        "width": f"{found['width']:,}; {found['bytes']:,} bytes",
-        "examples": f"K = {found['examples']:,}{padding}; {found['bits']:,} bits",
-        "training": f"{several}seed {found['seed']}, member {found['member']}, start {found['start']}, "
-        f"{found['parametrization']} parametrization, {_DESCENTS[found['descent']]}, {found['steps']:,} steps by "
-        f"{found['trainer']}",
-        "kernel": found["kernel"],
-        "executions": _learnt_from(found.get("executions")),
-        "error": f"{found['error']:.2g} at most on its examples" + ", before quantizing" * found["integer"],
-        **{name: f"sha256 {value}" for name, value in found["tensors"].items()},
-        "network": f"sha256 {found['digest']}",
-        "pattern" if "kinds" in found else "program": found["program_id"],
-        "format": found["format"],
-        "claim": f"{found['claim']}; {found['proof']} "
-        + ("writes a certificate of it with -o" if found["proved"] else "proves it or finds where it is wrong"),
-    }
-    head = f"{found['file']}: a network of {kind}, trained for {found['trained_for']}"
-    return [head, *(f"  {name:<10} {value}" for name, value in facts.items() if value)]
-
-
-def _learnt_from(learnt: dict[str, Any] | None) -> str:
-    """The executions that it was trained on, if any."""
-    if learnt is None:
-        return ""
-    source, runs, seed = learnt["source"], learnt["runs"], learnt["sample_seed"]
-    of = f"{runs:,} runs" if runs else {"states": "random states", "file": "a file"}.get(source, source)
-    drawn = "" if seed is None else f", sample seed {seed}"
-    return (
-        f"{learnt['examples']:,} different examples in {learnt['states']:,} states of {of}{drawn}, {learnt['labels']} "
-        f"labels; sha256 {learnt['sha256']}"
-    )
+def _facts(found: Mapping[str, Any], within: str = "") -> Iterator[list[str]]:
+    """Facts as rows of a name and a value; those within others have both names."""
+    for name, value in found.items():
+        label = within + name.replace("_", " ")
+        if isinstance(value, Mapping):
+            yield from _facts(value, f"{label} ")
+        elif isinstance(value, list):
+            yield [label, "; ".join(map(str, value))]
+        elif value is not None:
+            shown = ("no", "yes")[value] if isinstance(value, bool) else value
+            yield [
+                label,
+                f"{shown:,}" if isinstance(shown, int) else f"{shown:.3g}" if isinstance(shown, float) else shown,
+            ]

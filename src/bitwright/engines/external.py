@@ -128,6 +128,7 @@ class FittedModel:
 
     model: HeldModel
     columns: ModelColumns
+    weight_bits = None  # what they are is not known
 
     @classmethod
     def of(cls, model: HeldModel, reads: Reads, of: Pattern) -> FittedModel:

@@ -1,8 +1,8 @@
 """A network of integers as source text of other languages, which needs nothing of ours to run: C99, JavaScript."""
 
-from bitwright.exports.c_file import c_text
+from bitwright.exports.c import c_text
 from bitwright.exports.claims import ExportClaim, claim_of
-from bitwright.exports.js_file import js_text, js_types
+from bitwright.exports.javascript import js_text, js_types
 from bitwright.exports.model import Exported, exported_cells
 
 __all__ = ["ExportClaim", "Exported", "c_text", "claim_of", "exported_cells", "js_text", "js_types"]

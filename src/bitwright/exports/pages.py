@@ -10,9 +10,9 @@ import numpy as np
 
 from bitwright.common.errors import InputError
 from bitwright.exports.claims import ExportClaim, claim_of
-from bitwright.exports.every_size import Maker, PageSizes, describe, every_size, progressions
 from bitwright.exports.model import Exported, exported_cells
-from bitwright.exports.page_file import page_text
+from bitwright.exports.page import page_text
+from bitwright.exports.sizes import Maker, PageSizes, describe, every_size, progressions
 from bitwright.graphs.files import open_graph
 from bitwright.networks import IntegerNetwork
 from bitwright.pages.graph import graph_facts

@@ -185,6 +185,9 @@ def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
                 raise InputError(f"{place}: the header names {len(names) + 2} columns, this line has {len(columns)}")
             if not columns[0] or not columns[1]:
                 raise InputError(f"{place}: a node has no name; the line is {shown}")
+            word = values.get("weight", {}).get(0, "0") if len(lines) == 1 else "0"
+            if names is None and separator and not word.isdecimal() and columns[2:] and columns[2].isdecimal():
+                raise InputError(f"{path}:{lines[0]}: this looks like a header; call two columns of it source,target")
             for name, value in zip(names or ("weight",), columns[2:], strict=False):
                 if value and value != "{}":
                     values.setdefault(name, {})[len(lines)] = value

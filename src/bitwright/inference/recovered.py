@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from bitwright.common.bits import BoolArray
 from bitwright.common.errors import InputError
 from bitwright.common.files.executions import Executions
 from bitwright.inference import Elimination, Evidence
 from bitwright.rules import Layout, Program
-from bitwright.rules.layout import IntArray
 from bitwright.runs.successors import successors
 
 
@@ -91,63 +88,3 @@ class Recovered:
         """The number of states from which a program takes the right step."""
         made = successors(program, self.executions.before)
         return int((made == self.executions.after).all(axis=1).sum())
-
-
-@dataclass(frozen=True)
-class ProgramComparison:
-    """Recovered writes beside those of a program with the same blocks."""
-
-    templates: int  # of the program
-    agree: int  # whose every write is confirmed, and that write nothing more
-    undecided: int  # of which something is not determined, and nothing differs
-    wrong: tuple[str, ...]  # rules of the program, or of the data, that the other side excludes
-
-    def __bool__(self) -> bool:
-        return self.agrees
-
-    @property
-    def agrees(self) -> bool:
-        """Whether nothing in the data speaks against the program."""
-        return not self.wrong
-
-
-def compare(found: Recovered, program: Program) -> ProgramComparison:
-    """Which templates of a program the executions confirm; its bits and blocks must be the same."""
-    if program.layout != found.layout:
-        raise InputError("the program to compare with has other bits than these executions")
-    members = {tuple(program.block_members(block).tolist()): block for block in range(program.blocks)}
-    if set(members) != {tuple(sorted(block)) for block in found.blocks}:
-        raise InputError("the program to compare with has other blocks, so its templates cannot be compared")
-    agree = undecided = 0
-    wrong: list[str] = []
-    matched = 0
-    for block, kept, proved in zip(
-        found.elimination.blocks, found.elimination.open, found.elimination.confirmed, strict=True
-    ):
-        number = members[tuple(sorted(block.bits.tolist()))]
-        configs = _reordered(block.configs, np.argsort(np.argsort(block.bits)))
-        for template, config, may, must in zip(
-            program.lookup(np.full(len(configs), number), configs), configs, kept, proved, strict=True
-        ):
-            writes = np.zeros(found.layout.size, dtype=bool)
-            if template >= 0:
-                matched += 1
-                writes[program.writes(int(template))] = True
-            bad = (writes & ~may) | (must & ~writes)
-            if bad.any():
-                wrong.append(_rule(found.layout, program, number, int(config), bad))
-            elif template >= 0:
-                same = bool((may == must).all())
-                agree, undecided = agree + same, undecided + (not same)
-    return ProgramComparison(program.templates, agree, undecided + program.templates - matched, tuple(wrong))
-
-
-def _reordered(configs: IntArray, place: IntArray) -> IntArray:
-    """Configurations as the program counts them: its blocks list their bits in order."""
-    return np.asarray(sum((configs >> at & 1) << int(to) for at, to in enumerate(place)), dtype=np.int64)
-
-
-def _rule(layout: Layout, program: Program, block: int, config: int, bits: BoolArray) -> str:
-    names = program.block_names(block)
-    when = " ".join(f"{name}={config >> place & 1}" for place, name in enumerate(names))
-    return f"when {when}: {' '.join(layout.name_of(bit) for bit in np.flatnonzero(bits).tolist())}"

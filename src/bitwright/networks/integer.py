@@ -72,6 +72,8 @@ class IntegerNetwork(TwoLayers):
     origin: Origin
     rounded: Rounded
 
+    arithmetic = "integers"
+
     def __post_init__(self) -> None:
         self.freeze(first=(np.int8,), last=(np.int8,), thresholds=(np.int64,))
         if self.thresholds.shape[1] != len(self.writers) or list(self.writers) != sorted(set(self.writers)):

@@ -100,6 +100,11 @@ class TwoLayers:
         return NetworkShape(self.first.shape[1], self.first.shape[0], self.last.shape[0])
 
     @property
+    def width(self) -> int:
+        """The number of hidden units."""
+        return int(self.first.shape[0])
+
+    @property
     def tensors_sha256(self) -> dict[str, str]:
         """The sha256 of each tensor's bytes, as a file holds them: row by row, lowest byte first."""
         return dict(self._hashes)
@@ -128,6 +133,7 @@ class FloatNetwork(TwoLayers):
     first: Float = field(repr=False)  # w1 (width, K)
     last: Float = field(repr=False)  # w2 (k, width)
     origin: Origin
+    weight_bits = None  # they are no integers
 
     def __post_init__(self) -> None:
         self.freeze(first=(np.float32, np.float64), last=(np.float32, np.float64))
@@ -142,6 +148,11 @@ class FloatNetwork(TwoLayers):
         for weights in (self.first, self.last):
             found.update(weights.astype(weights.dtype.newbyteorder("<"), copy=False).data)
         return found.hexdigest()
+
+    @property
+    def arithmetic(self) -> str:
+        """The arithmetic of its outputs."""
+        return f"{self.first.dtype}, every order of summation"
 
     @cached_property
     def _by_example(self) -> Float:  # (K, width)

@@ -52,11 +52,14 @@ def save_sums_onnx(network: IntegerNetwork, program: Program, path: Path) -> Non
     _save_layers(network.first.T.astype(np.float32), network.last.T.astype(np.float32), about, path, batch=1)
 
 
-def check_exact_in_float32(network: IntegerNetwork, program: Program) -> None:
-    """Raises InputError unless sums and thresholds are exact in float32, in whatever order sums are taken."""
+def check_exact_in_float32(network: IntegerNetwork, program: Program, parts: int = 1) -> None:
+    """Raises InputError unless sums and thresholds are exact in float32, in whatever order sums are taken.
+
+    `parts`: for thresholds in halves, 2.
+    """
     check_belongs(network, program)
     bounds = Bounds.of(network, program)
-    largest = max(int(bounds.hidden.max(initial=0)), -bounds.lowest, bounds.sums, bounds.thresholds + 1)
+    largest = max(int(bounds.hidden.max(initial=0)), -bounds.lowest, bounds.sums, parts * bounds.thresholds + 1)
     if largest >= EXACT:
         raise InputError(
             f"sums and thresholds of this network reach {largest:,}, and float32 is exact below {EXACT:,} only; a "

@@ -42,8 +42,16 @@ FORMAT, INTEGER_FORMAT = "bitwright network 2", "bitwright integer network 1"
 AnyNetwork = FloatNetwork | IntegerNetwork
 MAX_BYTES = 64 << 30
 _WHAT = "a network file"
-_PROGRAMS = (".bw", ".sbn", ".sq", ".dec")
-_OF_TORCH = (".pt", ".pth", ".ckpt")
+_OTHER_FILES = {
+    ".json": "no network, but perhaps its certificate; a network is a .safetensors file",
+    **dict.fromkeys(
+        (".bw", ".sbn", ".sq", ".dec"), "a program; bitwright train writes its network, a .safetensors file"
+    ),
+    **dict.fromkeys(
+        (".pt", ".pth", ".ckpt"),
+        "a file of PyTorch; load it in Python and give certify the module, or export it to ONNX",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -158,16 +166,8 @@ def _read(path: Path, weights: bool = True) -> tuple[About, dict[str, Any]]:
     try:
         if not path.is_file():
             raise InputError(f"there is no network file {path}")
-        if path.suffix.lower() == ".json":
-            raise InputError(f"{path} is no network, but perhaps its certificate; a network is a .safetensors file")
-        if path.suffix.lower() in _PROGRAMS:
-            raise InputError(
-                f"{path} is a program, not a network; a network is a .safetensors file, which bitwright train writes"
-            )
-        if path.suffix.lower() in _OF_TORCH:
-            raise InputError(
-                f"{path} is a file of PyTorch; load it in Python and give certify the module, or export it to ONNX"
-            )
+        if (other := _OTHER_FILES.get(path.suffix.lower())) is not None:
+            raise InputError(f"{path} is {other}")
         if path.stat().st_size > MAX_BYTES:
             raise InputError(f"{path} is larger than {MAX_BYTES >> 30} GiB, the most a network file may have")
         file = open_tensors(path, _WHAT)

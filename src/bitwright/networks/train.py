@@ -249,9 +249,9 @@ def _descend(
     if device.type == "cpu":
         torch.set_num_threads(1)
     try:
-        on_device: list[Any] = [torch.from_numpy(one).to(device) for one in (first, last, labels)]
+        one, two, wanted = (torch.from_numpy(layer).to(device) for layer in (first, last, labels))
         examples = None if inputs is None else torch.from_numpy(inputs).to(device)
-        history = descend(*on_device, recipe.plan, examples, progress, kernel)
+        history = descend(one, two, wanted, recipe.plan, examples, progress, kernel)
     except torch.OutOfMemoryError:
         raise MemoryError from None
-    return on_device[0].cpu().numpy(), on_device[1].cpu().numpy(), history
+    return one.cpu().numpy(), two.cpu().numpy(), history

@@ -71,6 +71,10 @@ def read_verdict(path: Path) -> tuple[AnyVerdict, object]:
         check_fields({"sizes": None, **document}, path, "a certificate", _LIMIT_FIELDS)
         return LimitVerdict(**{name: _frozen(value) for name, value in document.items()}), links
     what = "a certificate of a network"
+    for gone in ("members", "seconds"):  # in files of earlier versions
+        document.pop(gone, None)
+    if document.get("arithmetic") == "whole numbers":  # as earlier versions called them
+        document["arithmetic"] = "integers"
     check_fields({"sizes": None, "model": None, **document}, path, what, _NETWORK_FIELDS)
     if document.get("model") is not None:
         check_fields(document["model"], path, what, MODEL_FIELDS)
@@ -123,7 +127,8 @@ def check_certificate(
     elsewhere = isinstance(certificate, NetworkVerdict) and certificate.model is not None
     for field in fields(again):
         claimed, found = getattr(certificate, field.name), getattr(again, field.name)
-        same = _near if elsewhere and field.name in _MACHINES_OWN else _same
+        near = elsewhere and field.name in _MACHINES_OWN  # earlier versions took the unit of margins from metadata
+        same = _near if near or (field.name == "margin" and not isinstance(certificate, LimitVerdict)) else _same
         if field.name not in information and not same(claimed, found):
             said, is_now = shorten(str(claimed)), shorten(str(found))
             raise ProofError(f"the certificate says {field.name} = {said}, but it is {is_now}")

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bitwright.common.compiling import compiled
 from bitwright.transformers.affine import Reals
 from bitwright.transformers.columns import Columns, Ints
 from bitwright.transformers.decision import Group
@@ -130,20 +129,13 @@ class Trees:
 
     def preorder(self, node: int) -> bytes:
         """The codes below a node, first children first, as little-endian 16-bit numbers."""
-        return bytes(_preorder(self.codes, self.children, node).astype("<u2").tobytes())
-
-
-@compiled
-def _preorder(codes, children, node):  # type: ignore[no-untyped-def]
-    found, waiting = [codes[node]], [node]
-    found.clear()
-    while len(waiting):
-        at = waiting.pop()
-        found.append(codes[at])
-        if children[at] >= 0:
-            waiting.append(children[at] + 1)
-            waiting.append(children[at])
-    return np.array(found)
+        found, waiting = [], [node]
+        while waiting:
+            at = waiting.pop()
+            found.append(self.codes[at])
+            if (child := self.children[at]) >= 0:
+                waiting += [child + 1, child]
+        return np.array(found, "<u2").tobytes()
 
 
 def describe(task: ColumnTask, group: Group) -> str:

@@ -109,7 +109,6 @@ def activated(activation: Activation, x: Floats) -> Floats:
 
 
 BATCH = 4096  # rows at a time
-Form = tuple[bool, bool]  # whether a module takes tensors, and whether it takes batches
 
 
 @dataclass(frozen=True)
@@ -141,7 +140,7 @@ def evaluator_of(decoder: Decoder, dtype: type = np.float64) -> Evaluator:
 
 
 def runtime_of(module: Module, task: ColumnTask) -> Evaluator:
-    """How a module is evaluated: it is tried on two rows of the task, as arrays and as tensors, together and alone."""
+    """How a module is evaluated: it is tried on two rows of the task, as arrays and as tensors."""
     if isinstance(module, Evaluator):
         return module
     if isinstance(module, Decoder):
@@ -156,16 +155,15 @@ def runtime_of(module: Module, task: ColumnTask) -> Evaluator:
     if network and getattr(module, "training", False):
         raise InputError("the module is in training mode; call module.eval() first")
     rows = forced_rows(task, task.random_inputs(2, np.random.default_rng(0)))
-    forms: list[Form] = [(tensors, batches) for batches in (True, False) for tensors in (network, not network)]
     problems = []
-    for form in forms if torch is not None else [(False, True), (False, False)]:
+    for tensors in (network, not network) if torch is not None else (False,):
         try:
-            _evaluate(module, form, task.vocabulary, rows)
+            _evaluate(module, tensors, task.vocabulary, rows)
         except InputError as error:
             problems.append(error)
         else:
-            name = f"torch {torch.__version__}" if torch is not None and form[0] else f"NumPy {np.__version__}"
-            return Evaluator("module", name, partial(_evaluate, module, form, task.vocabulary))
+            name = f"torch {torch.__version__}" if torch is not None and tensors else f"NumPy {np.__version__}"
+            return Evaluator("module", name, partial(_evaluate, module, tensors, task.vocabulary))
     raise problems[0]
 
 
@@ -175,13 +173,9 @@ def forced_rows(task: ColumnTask, inputs: Ints) -> Ints:
     return rows if task.layout.stop else rows[:, :-1]
 
 
-def _evaluate(module: Callable[[Any], Any], form: Form, vocabulary: int, tokens: Ints) -> Any:
-    tensors, batches = form
+def _evaluate(module: Callable[[Any], Any], tensors: bool, vocabulary: int, tokens: Ints) -> Any:
     try:
-        if batches:
-            found = _called(module, tensors, tokens)
-        else:
-            found = np.stack([_called(module, tensors, row) for row in tokens])
+        found = _called(module, tensors, tokens)
     except Exception as error:
         reason = shorten(f"{type(error).__name__}: {error}", 200)
         raise InputError(f"the module failed on tokens of shape {tokens.shape}: {reason}") from None

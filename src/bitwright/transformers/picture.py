@@ -89,19 +89,24 @@ def count_splits(decision: Decision) -> tuple[Ints, Ints]:
 # ---- drawing
 
 STYLE = """
-.decision h4 { margin: 14px 0 2px; } .decision p { margin: 0 0 6px; opacity: .75; }
+.decision { overflow-wrap: anywhere; } .decision h4 { margin: 14px 0 2px; } .decision p { margin: 0 0 6px; }
+.decision p, .decision dt { opacity: .75; } .decision dd { margin: 0; }
+.decision dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 12px; margin: 8px 0; }
 .decision .row { display: flex; flex-wrap: wrap; gap: 8px 10px; }
 .decision .grid { display: grid; gap: 1px; align-items: center; justify-content: start; text-align: center;
-  font-size: 10px; line-height: 1; }
-.decision .grid > * { overflow: hidden; color: inherit; } .decision .name { font-size: 12px; }
+  font-size: 10px; line-height: 1; padding: 2px 0; }
+.decision .grid > * { overflow: hidden; print-color-adjust: exact; } .decision .name { font-size: 12px; }
 .decision .wrong { outline: 1.5px solid #d55e00; outline-offset: -1.5px; font-weight: bold; }
 """
 
 
-def decision_picture(decision: Decision) -> str:
-    """The picture as HTML that takes the font and the colours of the page around it."""
-    sections = [*_margins(decision), *_splits(decision), *_examples(decision)]
-    return f'<style>{STYLE}</style>\n<div class="decision">{"".join(sections)}</div>'
+def decision_html(decision: Decision) -> str:
+    """The report and the picture as HTML that takes the font and the colours of the page around it."""
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>\n" for name, text in report_rows(decision))
+    colour = "#00815d" if decision else "#c8321f"
+    sections = "".join([*_margins(decision), *_splits(decision), *_examples(decision)])
+    title = f'<strong style="color:{colour}">{escape(decision.sentence)}</strong>'
+    return f'<style>{STYLE}</style>\n<div class="decision">{title}\n<dl>\n{rows}</dl>{sections}\n</div>'
 
 
 def _section(title: str, text: str, body: str) -> str:
@@ -200,40 +205,12 @@ def _positions(decision: Decision) -> list[str]:
     return [*map(str, layout.answer), *(["stop"] if layout.stop else [])]
 
 
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{statement}</title>
-<style>
-:root {{ color-scheme: light dark; }}
-body {{ margin: 0 auto; padding: 12px; max-width: 700px; overflow-wrap: anywhere;
-  font: 15px/1.45 system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }}
-h1 {{ font-size: 18px; }} dt {{ opacity: .75; }} dd {{ margin: 0 0 8px; }} i {{ print-color-adjust: exact; }}
-</style>
-</head>
-<body>
-<h1 style="color:{colour}">{sentence}</h1>
-<dl>
-{rows}</dl>
-{picture}
-</body>
-</html>
-"""
-
-
-def verdict_colour(decision: Decision) -> str:
-    """The colour of a headline."""
-    return "#00815d" if decision else "#c8321f"
-
-
 def decision_page(decision: Decision) -> str:
     """A page with the report and the picture; it loads nothing."""
-    return PAGE.format(
-        statement=escape(decision.task.columns.statement),
-        colour=verdict_colour(decision),
-        sentence=escape(decision.sentence),
-        rows="".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>\n" for name, text in report_rows(decision)),
-        picture=decision_picture(decision),
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n<meta name="color-scheme" content="light dark">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(decision.task.columns.statement)}</title>\n"
+        '<body style="margin:0 auto;padding:12px;max-width:700px;font:15px/1.45 system-ui,sans-serif">\n'
+        f"{decision_html(decision)}\n</body>\n</html>\n"
     )

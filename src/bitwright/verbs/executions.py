@@ -63,11 +63,10 @@ class Sample:
         if isinstance(source, str) and (found := re.fullmatch(r"(runs|states):([0-9]{1,9})", source)):
             source = found[1]
             object.__setattr__(self, source, int(found[2]))
-        elif isinstance(source, str) and source not in ("runs", "states"):
-            if as_path(source, "a file of executions").suffix.lower() != ".npz":
-                raise InputError(f"{_SOURCES}, got '{shorten(source)}'")
-            source = Executions.load(source)
         object.__setattr__(self, "source", source)
+        path = as_path(source, "a file of executions") if isinstance(source, str) else None
+        if self.is_given and path is not None and path.suffix.lower() != ".npz":
+            raise InputError(f"{_SOURCES}, got '{shorten(str(path))}'")
         for name, value in (("runs", self.runs), ("states", self.states)):
             if value is not None and not 1 <= whole_number(value, name) <= _MOST:
                 raise InputError(f"{name} is a number from 1 to {_MOST:,}, got {shorten(value)}")
@@ -81,8 +80,8 @@ class Sample:
 
     @property
     def is_given(self) -> bool:
-        """Whether the states exist already."""
-        return isinstance(self.source, Executions)
+        """Whether the states exist already, in a file or in memory."""
+        return self.source not in ("runs", "states")
 
 
 def executions(
@@ -110,8 +109,9 @@ def executions(
 def executions_for(algorithm: Algorithm, wanted: Sample) -> Executions:
     """The states asked for and their successors; the steps of a file must be those of the program."""
     program, count = algorithm.program, wanted.states or _PER_TEMPLATE * algorithm.program.templates
-    if isinstance(wanted.source, Executions):
-        found = _checked(wanted.source, program)
+    if wanted.is_given:
+        given = wanted.source if isinstance(wanted.source, Executions) else Executions.load(wanted.source)
+        found = _checked(given, program)
     elif wanted.source == "states":
         found = random_executions(program, count, wanted.sample_seed)
     elif wanted.runs is None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from bitwright.common.errors import InputError, option, shorten, suggestion
 from bitwright.common.files.storage import as_path, check_writable
 from bitwright.exports.pages import computer_page, graph_page, program_page
-from bitwright.exports.writing import FOLDERS, FORMS, SUFFIXES, WRITERS, Export, Subject, write_texts, write_vnnlib
+from bitwright.exports.writers import FOLDERS, FORMS, SUFFIXES, WRITERS, Export, Subject, write_texts, write_vnnlib
 from bitwright.networks import AnyNetwork, IntegerNetwork, load_any_network
 from bitwright.networks.cache import network_files
 from bitwright.rules import Algorithm, NodeProgram, Program
@@ -24,8 +24,8 @@ from bitwright.verbs.open import is_for_machine_v, is_image, open_subleq, opened
 from bitwright.verbs.telling import Teller, teller
 
 if TYPE_CHECKING:
-    from bitwright.exports.every_size import Maker
     from bitwright.exports.pages import Page
+    from bitwright.exports.sizes import Maker
     from bitwright.machines.programs import SubleqProgram
 
     Exportable: TypeAlias = Algorithm | Program | NodeProgram | SubleqProgram
@@ -83,7 +83,7 @@ def export(
         if form == "vnnlib":
             written = write_vnnlib(subject, output, numbers, vnnlib_version or "1.0")
         elif form == "rocq":
-            from bitwright.exports.rocq.writing import write_rocq
+            from bitwright.exports.rocq.folder import write_rocq
 
             written = write_rocq(subject, output, file)
         elif form == "page":

@@ -13,7 +13,7 @@ from bitwright.networks.cache import MODEL
 from bitwright.networks.store import network_bytes
 
 if TYPE_CHECKING:
-    from bitwright.exports.writing import Export
+    from bitwright.exports.writers import Export
     from bitwright.verbs.certificates import Certificate
     from bitwright.verbs.network import Network
     from bitwright.verbs.telling import Teller
@@ -110,7 +110,7 @@ def _checked(network: Network, certificate: Certificate) -> Certificate:
 
 def export_folder(network: Network, path: Path, what: Any, tell: Teller) -> Export:
     """The folder of a network, with the certificate of its program, or of all its states."""
-    from bitwright.exports.writing import Export
+    from bitwright.exports.writers import Export
     from bitwright.verbs.certify import certify
 
     found = None if what is None else certify(what, network, progress=tell)

@@ -19,7 +19,7 @@ from bitwright.machines.programs import with_padding as with_padding
 from bitwright.machines.subleq import Shape
 from bitwright.machines.subleq import image_text as image_text
 from bitwright.machines.subleq import misfits as misfits
-from bitwright.machines.subleq.computer import Computer, RunLimits, image_hash, load_checkpoint, save_checkpoint
+from bitwright.machines.subleq.computer import Computer, image_hash, load_checkpoint, save_checkpoint
 from bitwright.machines.subleq.computer import MachineTally as MachineTally
 from bitwright.machines.subleq.machine import bytes_available
 from bitwright.proofs.width import suggested_width
@@ -206,7 +206,7 @@ def run_image(
 
     with console:
         try:
-            ending = computer.run(RunLimits(instructions, seconds), look)
+            ending = computer.run(instructions, seconds, look)
         except KeyboardInterrupt:  # only while waiting for input, so nothing is half done
             ending = computer.interrupted()
     if kept is not None:

@@ -13,7 +13,7 @@ from bitwright.common.files.storage import check_output as check_output
 from bitwright.inference import Elimination, Evidence
 from bitwright.inference.contradiction import find_contradiction
 from bitwright.inference.find_blocks import find_blocks
-from bitwright.inference.recovered import Recovered, compare
+from bitwright.inference.recovered import Recovered
 from bitwright.rules import Algorithm, Layout, Program
 from bitwright.rules.given import as_algorithm
 from bitwright.rules.tables import layout_of_names
@@ -38,9 +38,7 @@ def open_blocks(target: str | None, lets: Mapping[str, int]) -> Algorithm | Rule
 
 
 @overload
-def infer(
-    executions: Executions, blocks: Blocks = "find", *, against: Algorithm | Program | None = None
-) -> Inference: ...
+def infer(executions: Executions, blocks: Blocks = "find") -> Inference: ...
 
 
 @overload
@@ -60,7 +58,6 @@ def infer(
     executions: Executions | Sequence[Executions] | Mapping[int, Executions],
     blocks: Blocks = "find",
     *,
-    against: Algorithm | Program | None = None,
     let: str | None = None,
     lines: Sequence[str] = (),
     seconds: float | None = None,
@@ -72,7 +69,6 @@ def infer(
     executions: Executions | Sequence[Executions] | Mapping[int, Executions],
     blocks: Blocks = "find",
     *,
-    against: Algorithm | Program | None = None,
     let: str | None = None,
     lines: Sequence[str] = (),
     seconds: float | None = None,
@@ -88,7 +84,6 @@ def infer(
             with those of each size, such as `{5: five, 6: six}`. Executions made by bitwright carry their size.
         blocks: the bits that are read together: the blocks of a program or of a rule text, a text such as
             `"p[1] q[1]; c[1]"`, or lists of names. `find` searches for the smallest that explain the executions.
-        against: a program with which the result is compared.
         let: the name of the size, by default the one that the executions carry, or `l`.
         lines: rule text added to the program for every size, such as `output sum = c[l] p`.
         seconds: the time allowed for the search for blocks, and then for the shortest text. The default is no limit for
@@ -103,8 +98,6 @@ def infer(
     tell = teller(progress)
     name, by_size = _by_size(executions, let)
     if name is not None:
-        if against is not None:
-            raise InputError(f"{option('against')} does not go with executions of several sizes")
         with tell.working("looking for families, choices of blocks", at_most=True) as report:
             layouts = {size: layout_of_names(one.names) for size, one in by_size.items()}
             chosen = {size: _blocks(blocks, layout, {name: size})[1] for size, layout in layouts.items()}
@@ -113,15 +106,11 @@ def infer(
     for setting, value in {"let": let, "line": lines or None, "seconds": seconds}.items():
         if value is not None:
             raise InputError(f"{option(setting)} goes with executions of several sizes, such as l=5:a.npz l=6:b.npz")
-    return _infer_one_size(by_size[0], blocks, against, tell)
+    return _infer_one_size(by_size[0], blocks, tell)
 
 
-def _infer_one_size(
-    executions: Executions, blocks: Blocks, against: Algorithm | Program | None, tell: Teller
-) -> Inference:
+def _infer_one_size(executions: Executions, blocks: Blocks, tell: Teller) -> Inference:
     layout = layout_of_names(executions.names)
-    if against is not None:
-        _check_same_bits(as_algorithm(against), layout)
     given, chosen = _blocks(blocks, layout, {})
     with tell.working(
         "looking for blocks, looks" if chosen is None else "comparing executions", at_most=chosen is None
@@ -132,9 +121,7 @@ def _infer_one_size(
             return Inference(executions, given, search)
         if (contradiction := find_contradiction(Elimination(Evidence(executions), chosen))) is not None:
             return Inference(executions, given, search, contradiction)
-        recovered = Recovered(executions, layout, chosen)
-        comparison = None if against is None else compare(recovered, as_algorithm(against).program)
-        return Inference(executions, given, search, None, recovered, comparison)
+        return Inference(executions, given, search, None, Recovered(executions, layout, chosen))
 
 
 def _by_size(
@@ -166,16 +153,6 @@ def _by_size(
     return (let or differ[0]) if differ else None, {size: joined(those) for size, those in parts.items()}
 
 
-def _check_same_bits(algorithm: Algorithm, layout: Layout) -> None:
-    """Raises InputError for a program of other bits than executions have."""
-    if (own := algorithm.program.layout) != layout:
-        shown, has = (" ".join(map(str, one.fields[:8])) for one in (own, layout))
-        raise InputError(
-            f"{algorithm.name} has other bits than the executions: {shown}, and they have {has}; give the size that "
-            "they are of"
-        )
-
-
 def _blocks(blocks: Blocks, layout: Layout, lets: Mapping[str, int]) -> tuple[Algorithm | None, list[list[int]] | None]:
     """The blocks, with the algorithm that has them; None to search for them."""
     if isinstance(blocks, Algorithm) and lets and blocks.sizing is not None and blocks.sizing.text is not None:
@@ -183,8 +160,13 @@ def _blocks(blocks: Blocks, layout: Layout, lets: Mapping[str, int]) -> tuple[Al
     if isinstance(blocks, RuleText):
         blocks = blocks.at(lets, "the file of blocks", needs_rules=False)
     if isinstance(blocks, Algorithm | Program):
-        _check_same_bits(algorithm := as_algorithm(blocks), layout)
-        program = algorithm.program
+        program = (algorithm := as_algorithm(blocks)).program
+        if program.layout != layout:
+            shown, has = (" ".join(map(str, one.fields[:8])) for one in (program.layout, layout))
+            raise InputError(
+                f"{algorithm.name} has other bits than the executions: {shown}, and they have {has}; give the size "
+                "that they are of"
+            )
         return algorithm, [program.block_members(block).tolist() for block in range(program.blocks)]
     if isinstance(blocks, str):
         if blocks == FIND:

@@ -19,7 +19,7 @@ from bitwright.common.files.executions import Executions
 from bitwright.common.files.storage import as_path, write_atomically
 from bitwright.inference.contradiction import Contradiction
 from bitwright.inference.find_blocks import MAX_FOUND, FoundBlocks
-from bitwright.inference.recovered import ProgramComparison, Recovered
+from bitwright.inference.recovered import Recovered
 from bitwright.rules import Algorithm, Program
 
 _MOST_LISTED = 1_000  # writes that are not determined, in the comments of a file
@@ -50,9 +50,9 @@ class Inference(InferredRules):
     """The rules that executions determine, as far as they do.
 
     >>> from bitwright import addition, executions, infer
-    >>> found = infer(executions(addition(2), "states", states=300), blocks=addition(2), against=addition(2))
-    >>> found.inferred, found.program() == addition(2).program, found.comparison.agrees
-    (True, True, True)
+    >>> found = infer(executions(addition(2), "states", states=300), blocks=addition(2))
+    >>> found.inferred, found.program() == addition(2).program
+    (True, True)
     >>> print(found.sentence)
     INFERRED: 8 templates from 300 states of 6 bits in 4 blocks
     """
@@ -62,11 +62,6 @@ class Inference(InferredRules):
     search: FoundBlocks | None  # None where the blocks were given
     contradiction: Contradiction | None = None
     recovered: Recovered | None = None  # the writes that are confirmed, excluded and open; None where nothing fits
-    comparison: ProgramComparison | None = None  # with a program that was named
-
-    def __bool__(self) -> bool:
-        """Whether rules were inferred, and agree with the program that was named, if one was."""
-        return self.inferred and bool(self.comparison is None or self.comparison.agrees)
 
     @property
     def inferred(self) -> bool:
@@ -182,7 +177,7 @@ class Inference(InferredRules):
         yield "  the data have a wrong bit, or more bits are read together"
 
     def _recovered(self, found: Recovered) -> Iterator[str]:
-        search, comparison, names, states = self.search, self.comparison, self.executions.names, len(found.executions)
+        search, names, states = self.search, self.executions.names, len(found.executions)
         program = found.program() if found.confirmed else None
         size = f"{counted(len(names), 'bit')} in {counted(len(found.blocks), 'block')}"
         templates = counted(0 if program is None else program.templates, "template")
@@ -199,16 +194,9 @@ class Inference(InferredRules):
         yield f"  writes      {writes}{' (left out)' if found.undetermined else ''}"
         if program is not None:
             yield f"  reproduces  {found.reproduced(program):,} of {counted(states, 'state')}"
-        if comparison is not None:
-            yield (
-                f"  against     {comparison.agree:,} of {counted(comparison.templates, 'template')} confirmed, "
-                f"{comparison.undecided:,} not determined, {len(comparison.wrong):,} different"
-            )
-            for rule in comparison.wrong[:5]:
-                yield f"  different   {rule}"
 
     def _document(self, found: Recovered) -> dict[str, Any]:
-        names, search, comparison = self.executions.names, self.search, self.comparison
+        names, search = self.executions.names, self.search
         program = found.program() if found.confirmed else None
         return {
             "inferred": self.inferred,
@@ -227,14 +215,6 @@ class Inference(InferredRules):
             "templates": None if program is None else program.templates,
             "program_id": None if program is None else program.id,
             "reproduced": None if program is None else found.reproduced(program),
-            "against": None
-            if comparison is None
-            else {
-                "templates": comparison.templates,
-                "agree": comparison.agree,
-                "undetermined": comparison.undecided,
-                "different": list(comparison.wrong),
-            },
         }
 
 

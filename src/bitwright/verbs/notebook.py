@@ -8,15 +8,15 @@ from html import escape
 
 from bitwright.common.bits import any_digits
 from bitwright.common.errors import InputError, counted
+from bitwright.pages.cell_diagram import cell_diagram_svg
 from bitwright.pages.graph import graph_page
 from bitwright.pages.page import run_title, trace_page
-from bitwright.pages.svg import diagram_svg, trace_svg
+from bitwright.pages.svg import trace_svg
 from bitwright.rules import Algorithm, GraphAlgorithm, Program, summary
 from bitwright.rules.trace import Trace
 from bitwright.runs.run import Run
 from bitwright.transformers.decision import Decision
-from bitwright.transformers.picture import decision_picture, verdict_colour
-from bitwright.transformers.report import report_rows
+from bitwright.transformers.picture import decision_html
 from bitwright.verbs.certificates import Certificate
 from bitwright.verbs.network import Network
 
@@ -110,9 +110,7 @@ def _(certificate: Certificate) -> str:
 
 @html_of.register
 def _(decision: Decision) -> str:
-    rows = [[escape(part) for part in row] for row in report_rows(decision)]
-    title = f'<strong style="color:{verdict_colour(decision)}">{escape(decision.sentence)}</strong>'
-    return f'<div style="overflow-wrap:anywhere">{title}{_table((), rows)}{decision_picture(decision)}</div>'
+    return decision_html(decision)
 
 
 @html_of.register
@@ -131,8 +129,8 @@ def _(network: Network) -> str:
 @svg_of.register
 def _(program: Program) -> str | None:
     try:
-        return diagram_svg(program)
-    except InputError:  # too many kinds of blocks for one picture
+        return cell_diagram_svg(program)
+    except InputError:  # too many kinds of cells for one picture
         return None
 
 

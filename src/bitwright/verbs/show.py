@@ -12,7 +12,6 @@ import numpy as np
 from bitwright.common.errors import InputError, columns, counted, listing, option, printable, shorten
 from bitwright.common.files.storage import as_path, check_output, write_atomically
 from bitwright.pages.cell_diagram import cell_diagram_svg
-from bitwright.pages.svg import SBN_UNITS, diagram_svg
 from bitwright.rules import Algorithm, NodeProgram, NodeSchema, Program, summary
 from bitwright.rules import cells as of_program
 from bitwright.rules.cells import Kind, Tile
@@ -134,25 +133,12 @@ def tiled(algorithm: Algorithm, tile: Tile) -> Algorithm:
 
 
 def save_diagram(algorithm: Algorithm, path: str | PathLike[str], tile: Tile | None = None) -> None:
-    """Draws a program into a .svg file: kinds of cells, where blocks are grouped or for a `tile`; machines by units."""
+    """Draws the kinds of a program's cells into a .svg file, `tile` neighbouring cells as one."""
     place = as_path(path, "a diagram")
     check_output(place, ".svg", "diagram")
-    program, units, title = algorithm.program, None, f"{algorithm.name}: {algorithm.description}"
-    if "T_token_0" in program.layout:
-        units = {"T": "Address tree", "M": "Words", "R": "Reading tree", "P": "Port", "D": "Subtractor"}
-        units |= {"C": "Program counter"} | ({"IO": "Console"} if "IO_request" in program.layout else {})
-        units |= {"S": "Sequencer"}
-        title = f"Machine V, {algorithm.description.partition(', ')[2]}"
-    elif "M_word" in program.layout or "M_mem_cont" in program.layout:
-        units = SBN_UNITS
-        title = f"An SBN machine, as {algorithm.name} needs it"
     if tile == "all":
         raise InputError(f"{option('diagram')} draws cells; give {option('tile')} a number")
-    if tile is not None or (program.grouped is not None and units is None):
-        picture = cell_diagram_svg(program, algorithm.name, tile or 1)
-    else:
-        picture = diagram_svg(program, title, units)
-    write_atomically(place, picture.encode())
+    write_atomically(place, cell_diagram_svg(algorithm.program, algorithm.name, tile or 1).encode())
 
 
 def cell_kinds(what: Algorithm | Program | NodeProgram, tile: Tile = 1) -> KindsOfCells:

@@ -26,7 +26,6 @@ from bitwright.machines.subleq.computer import (
     Computer,
     MachineEnding,
     MachineTally,
-    RunLimits,
     load_checkpoint,
     save_checkpoint,
 )
@@ -80,7 +79,7 @@ def test_n_is_the_range_of_all_steps() -> None:
     v = machine_v(Shape(16, 6, DIALECTS["plain"]))
     image = [9, 10, 3, 11, 11, 0, 0, 0, 0, 1, 20, 0, 0, 0, 0, 0]
     computer = Computer(v, make_engine("templates", v.program), v.start(image))
-    ending = computer.run(RunLimits(instructions=6))
+    ending = computer.run(instructions=6)
     assert (ending.reason, ending.tally.instructions) == ("limit", 6)
     batch = make_engine("templates", v.program).begin(v.start(image)[np.newaxis])
     n = []
@@ -102,7 +101,7 @@ def test_a_run_in_pieces_is_the_whole_run(tmp_path: Path) -> None:
     for piece in range(1, 40):
         engine = make_engine("limit", v.program, rounding="sign")
         computer = Computer(v, engine, state, supply, printed.append, tally)
-        ending = computer.run(RunLimits(instructions=piece))
+        ending = computer.run(instructions=piece)
         save_checkpoint(tmp_path / "run.npz", v, computer.state(), computer.tally, "")
         state, tally, _ = load_checkpoint(tmp_path / "run.npz", v)
         assert (state == computer.state()).all()
@@ -140,7 +139,7 @@ def test_a_reader_that_is_interrupted_leaves_a_run_that_can_go_on() -> None:
 def test_time_limits_and_looks() -> None:
     v = machine_v(Shape(8, 5, DIALECTS["plain"]))
     forever = [7, 7, 0]
-    ending = Computer(v, make_engine("templates", v.program), v.start(forever)).run(RunLimits(seconds=0.0))
+    ending = Computer(v, make_engine("templates", v.program), v.start(forever)).run(seconds=0.0)
     assert ending.reason == "time"
     ending = Computer(v, make_engine("templates", v.program), v.start(forever)).run(look=lambda _: False)
     assert ending.reason == "stopped"
@@ -164,7 +163,7 @@ def test_wherever_it_is_stopped_the_state_is_that_of_whole_instructions(
                 return left[0] >= 0
 
             computer = Computer(v, engine, v.start(image), reader(text), said.append)
-            ending = computer.run(RunLimits(instructions=limit), look)
+            ending = computer.run(limit, look=look)
             expected = bytearray()
             truth = Interpreter(v.shape, image, reader(text), expected.append)
             while truth.executed < ending.tally.instructions:

@@ -10,7 +10,7 @@ from bitwright import InputError, train
 from bitwright.engines.make import make_engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.machines.subleq import DIALECTS, Interpreter, MachineV, Shape, find_dialect, machine_v
-from bitwright.machines.subleq.computer import Computer, RunLimits
+from bitwright.machines.subleq.computer import Computer
 from bitwright.machines.subleq.images import ImageRun, run_images
 
 SHAPES = [
@@ -25,7 +25,7 @@ def alone(machine: MachineV, image: list[int], text: bytes, limit: int) -> Image
     supply, said = list(text), bytearray()
     engine = make_engine("templates", machine.program)
     computer = Computer(machine, engine, machine.start(image), lambda: supply.pop(0) if supply else None, said.append)
-    ending = computer.run(RunLimits(instructions=limit))
+    ending = computer.run(instructions=limit)
     tally, memory = ending.tally, computer.memory()
     assert ending.memory in ([], memory)
     return ImageRun(ending.reason, ending.pc, memory, bytes(said), tally.instructions, tally.steps)

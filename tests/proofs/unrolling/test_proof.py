@@ -163,3 +163,23 @@ def test_endless_circles_are_seen(monkeypatch):
     run = unroll(bitwright.parse(BLINKER + "ensure x == 0\n"))
     (ended,) = run.ended
     assert [run.graph.evaluate([x])[ended >> 1] ^ (ended & 1) for x in (0, 1)] == [1, 0]
+
+
+@pytest.mark.parametrize(("name", "l"), [("modular-multiplication", 6), ("multiplication", 16)])
+def test_a_loop_is_proved_at_one_size_where_no_run_can_be_unrolled(name, l):
+    """Read from its text in full, so that it has no other size."""
+    text = bitwright.parse((EXAMPLES / f"{name}.bw").read_text(), l=l).text()
+    found = prove_at_size(bitwright.parse(text))
+    assert (found.verdict, "cut at" in found.method) == ("proved", True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("where b < m\n", ""), ("s < m and t < m", "t < m"), ("l^2 + 5*l", "l^2 + 5*l - 1")]
+)
+def test_a_loop_that_was_changed_is_not_proved_at_one_size(old, new, monkeypatch):
+    monkeypatch.setattr(proofs, "_wrong_run", lambda *_: None)
+    monkeypatch.setattr(proofs, "_by_unrolling", lambda *_: None)
+    monkeypatch.setattr(proofs, "_by_trying", lambda *_: None)
+    text = (EXAMPLES / "modular-multiplication.bw").read_text()
+    assert old in text
+    assert prove_at_size(bitwright.parse(bitwright.parse(text.replace(old, new), l=4).text())).verdict == "not decided"

@@ -18,7 +18,10 @@ _POWER = "2^"  # the power of two of an invariant; that of a longer word is this
 
 
 class Algebra:
-    """The invariants of a proof by rounds: polynomials that are 0 modulo a power of two; `inputs` are variables."""
+    """The invariants of a proof by rounds: polynomials that are 0 modulo 2^exponent, or where that is 2^0, exactly 0.
+
+    `inputs` are the variables of a theorem.
+    """
 
     def __init__(self, proof: RoundsProof, states: States, inputs: Mapping[str, str]) -> None:
         self.proof, self.states = proof, states
@@ -28,7 +31,7 @@ class Algebra:
     def equations(self) -> list[str]:
         """The invariants, as equations with a multiple of the power."""
         names = {**self.states.values(), **self.inputs}
-        return [f"{_text(one, names)} = k * {_power(e)}" for one, e in self.kept]
+        return [f"{_text(one, names)} = k * {_power(e) if e.terms else 0}" for one, e in self.kept]
 
     # A round.
 
@@ -80,10 +83,12 @@ class Algebra:
             own, names[times] = affine(length), times
             if own == exponent:
                 return combine(sum_, {(times, _POWER): -1})
-            more = own - exponent
-            names[f"more {natural(own)}"] = _power(more)
+            more, power = own - exponent, f"more {natural(own)}"
+            names[power] = _power(more)
+            if not exponent.terms:
+                return combine(sum_, {(times, power): -1})
             longer[_power(own)] = f"{_power(exponent)} * {_power(more)}"
-            return combine(sum_, multiply({(_POWER,): -1}, {(times, f"more {natural(own)}"): 1}))
+            return combine(sum_, multiply({(_POWER,): -1}, {(times, power): 1}))
 
         for word in proof.words:
             what, of = ended[word]
@@ -145,6 +150,8 @@ class Algebra:
         if not found:
             raise NotAffineError(f"'{line}' does not follow from the invariants")
         number, difference, exponent = found[0]
+        if not exponent.terms:
+            return {"number": number, "exact": True}
         left = substitute(difference, {proof.measure: {}})
         names = {**self.states.values(), **self.inputs}
         lengths = {name: affine(proof.length_of(name) or Growth([0])) for monomial in left for name in monomial}
@@ -173,7 +180,7 @@ class Algebra:
             for one in dict.fromkeys([exponent, *lengths.values()])
             if one != SIZE
         )
-        return {"number": number, "ranges": ranges, "products": products, "powers": powers}
+        return {"number": number, "exact": False, "ranges": ranges, "products": products, "powers": powers}
 
 
 def _power(exponent: Affine) -> str:

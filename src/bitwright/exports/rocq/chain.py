@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bitwright.exports.rocq.claimed import ClaimedLines
 from bitwright.exports.rocq.families import Link, Place, Row, link
 from bitwright.exports.rocq.forms import FITTED, NotAffineError, natural, value_at
-from bitwright.exports.rocq.linear import Chained, ChainLaw
+from bitwright.exports.rocq.lines import Chain, ChainLines, Law
 from bitwright.exports.rocq.program import SizedProgram
 from bitwright.exports.rocq.templates import each, render
 from bitwright.proofs.function.chain import SHORTEST, class_of
@@ -21,10 +20,9 @@ from bitwright.proofs.function.chain import SHORTEST, class_of
 FUEL = 4000
 
 
-def chain_text(program: SizedProgram, chained: Chained) -> str:
+def chain_text(program: SizedProgram, chained: Chain) -> str:
     """The whole file; raises NotAffineError."""
-    claim = ClaimedLines(chained, program.algorithm, program.words, program.size)
-    terms, words, families = claim.terms, program.words, program.families
+    claim, words, families = ChainLines(chained, program), program.words, program.families
     long = max(families.least, next(l for l in range(1, 99) if value_at(chained.positions, l) >= SHORTEST))
     sizes = range(families.least, long)
     if any(value_at(chained.steps, size) < 1 for size in sizes):
@@ -48,7 +46,7 @@ def chain_text(program: SizedProgram, chained: Chained) -> str:
         missing=missing,
         formulas=[*claim.formulas, *(f"Not (First {k})" for k in missing)],
         parts=["HH"] * bool(claim.halt) + [f"H{at}" for at in range(len(claim.lines))] + [f"A{k}" for k in missing],
-        laws=[_law(law, claim) for law in terms.laws],
+        laws=[_law(law, claim) for law in claim.laws],
         chain_links=chain_links,
         rule_links=rule_links,
         entries=" | ".join(
@@ -94,7 +92,7 @@ def _certified(certificate: Mapping[str, Any], flags: Sequence[str]) -> dict[str
     }
 
 
-def _links(chained: Chained, program: SizedProgram) -> tuple[list[Link], list[Link]]:
+def _links(chained: Chain, program: SizedProgram) -> tuple[list[Link], list[Link]]:
     """Where the rules of the chain are found among those of the program, at every length, and the other way."""
     chain, families = chained.certificate["chain"], program.families
     numbers = {  # part of the chain's rules, mask, value: number there
@@ -114,7 +112,7 @@ def _links(chained: Chained, program: SizedProgram) -> tuple[list[Link], list[Li
     return [link(to_rule[key]) for key in sorted(to_rule)], list(map(link, to_chain))
 
 
-def _place(chained: Chained, rule: Row, n: int) -> tuple[int, int, int, int]:
+def _place(chained: Chain, rule: Row, n: int) -> tuple[int, int, int, int]:
     """Part of the chain's rules (classes 1 to 5, globals), mask, value, and position."""
     places = [chained.place(bit) for bit in rule.lists[0]]
     numbers = [
@@ -130,14 +128,14 @@ def _place(chained: Chained, rule: Row, n: int) -> tuple[int, int, int, int]:
     return c - 1, mask, value, places[0][1] if c == 3 else 0
 
 
-def _law(law: ChainLaw, claim: ClaimedLines) -> dict[str, object]:
+def _law(law: Law, claim: ChainLines) -> dict[str, object]:
     """A law for the checker, its value in words, and what the proof of that says of the words."""
-    terms, chained, words = claim.terms, claim.terms.chained, claim.terms.words
+    chained, words = claim.chain, claim.words
     facts, ends, n = "", "", f"({natural(chained.positions)})"
     for word in law.words:
         for part in words.parts(word):
             if part.length is None:
-                _, end, track = terms.end(part)
+                _, end, track = claim.end(part)
                 facts += f"  end_bit s {track}%N ({part.bit('')}).\n"
                 if end == "last":
                     ends += f"top_bit ({natural(part.exponent)})%nat {n}%nat. destruct ({part.bit('s')}); cbn [Z.b2z]; "
@@ -150,7 +148,7 @@ def _law(law: ChainLaw, claim: ClaimedLines) -> dict[str, object]:
             facts += f"  {fact} ({natural(part.length)})%nat {first}%nat.\n"
     summed = "".join(f" + ({factor}) * {words.value(word)}" for word, factor in law.words.items())
     return {
-        "text": terms.law_text(law),
+        "text": claim.law_text(law),
         "value": f"{law.scale} * ({law.constant}{summed})",
         "facts": facts,
         "ends": ends,

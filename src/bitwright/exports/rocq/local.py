@@ -33,7 +33,7 @@ def local_text(program: SizedProgram, steps: int, rests: bool) -> str:
     return render(
         "local",
         **program.pieces,
-        claims=[_line(line, program, steps) for line in program.algorithm.ensures],
+        claims=[_line(line, program, steps) for line in program.algorithm.claims],
         steps=steps,
         rests=rests,
         arrays=[*sorted(written), *sorted(tested - written)],

@@ -66,10 +66,10 @@ def rounds_files(program: SizedProgram, proof: RoundsProof) -> tuple[dict[str, s
         rest_state={**proof.cut_state, proof.measure: OFF},
         rest_cases=cases_of(proof.resting, "C"),
         outputs_hold=conjunction(states.holds(array, word_name(array)) for array in shown),
-        lines=conjunction(_line(line.truth, words.variables, values) for line in algorithm.ensures),
-        line_proofs=[algebra.concludes(line) for line in algorithm.ensures],
+        lines=conjunction(_line(line.truth, words.variables, values) for line in algorithm.claims),
+        line_proofs=[algebra.concludes(line) for line in algorithm.claims],
         starts=algebra.starts(start, {word: words.length(word) for word in words.variables}),
-        conclusion=" /\\\n  ".join(f"({_line(line.truth, words.variables, texts)})" for line in algorithm.ensures),
+        conclusion=" /\\\n  ".join(f"({_line(line.truth, words.variables, texts)})" for line in algorithm.claims),
         opened_outputs=taken(f"(shown' l {word_names(shown)} s D)", [f"O_{array}" for array in shown]),
         rewritten_outputs=", ".join(f"(holds_word _ _ _ _ O_{array})" for array in shown),
     )

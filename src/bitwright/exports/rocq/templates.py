@@ -12,7 +12,7 @@ from bitwright.exports.rocq.families import Item, Link, Piece, Segment
 from bitwright.exports.rocq.forms import ROW, NotAffineError, argument, natural
 from bitwright.exports.rocq.states import word_names
 from bitwright.exports.rocq.words import output_name
-from bitwright.exports.text import environment
+from bitwright.exports.templates import environment
 from bitwright.proofs.kinds.affine import Affine
 
 
@@ -23,7 +23,7 @@ def render(file: str, **pieces: object) -> str:
 
 @cache
 def _environment() -> Environment:
-    filters = {
+    filters: dict[str, Callable[..., Any]] = {
         "nat": natural,
         "argument": argument,
         "each": each,

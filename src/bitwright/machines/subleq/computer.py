@@ -53,14 +53,6 @@ class MachineTally:
 
 
 @dataclass(frozen=True)
-class RunLimits:
-    """When to stop a run that does not end by itself; both count from the start of this run, not from a checkpoint."""
-
-    instructions: int | None = None
-    seconds: float | None = None
-
-
-@dataclass(frozen=True)
 class MachineEnding:
     """Why a run ended: halt, fault (an operand that a strict dialect does not allow), limit, time, stopped or stuck."""
 
@@ -168,33 +160,34 @@ class Computer:
 
     def run(
         self,
-        limits: RunLimits | None = None,
+        instructions: int | None = None,
+        seconds: float | None = None,
         look: Callable[[MachineTally], bool] | None = None,
     ) -> MachineEnding:
-        """Continues the run; `look` is called a few times a second, and stops it by returning False."""
-        ending = FirstOf(self._endings(limits or RunLimits(), look))
+        """Continues the run until it ends, or for that many more instructions or seconds.
+
+        Args:
+            look: called a few times a second with what is done; stops the run by returning False.
+        """
+        endings: dict[str, Ending] = {"halt": HaltBit(self.machine.halt), "stuck": Stuck()}  # in the order of looks
+        if seconds is not None:
+            last = self._clock.spent + seconds
+            endings["time"] = When(lambda: self._clock.spent >= last)
+        if look is not None:
+            endings["stopped"] = When(lambda: not look(self.tally))
+        if instructions is not None:
+            most = int(self._instructions.done[0]) + instructions
+            endings["limit"] = InstructionLimit(self.machine, self._instructions, most)
+        ending = FirstOf(endings)
         drive(self._engine, self._batch, ending, ENDLESS, [*self._counting, self._clock, self._host])
         reason = ending.reason[0]
         if reason in ("time", "stopped"):
             reason = self._to_a_boundary(reason)
         if reason != "halt":
-            return self._end(reason)
+            return self.interrupted(reason)
         at_rest(self.machine, self._engine, self._batch)
         state, machine = self.state(), self.machine
         return MachineEnding(halted_how(machine, state), self.tally, machine.position(state), machine.memory(state))
-
-    def _endings(self, limits: RunLimits, look: Callable[[MachineTally], bool] | None) -> dict[str, Ending]:
-        """In the order in which they are looked for."""
-        found: dict[str, Ending] = {"halt": HaltBit(self.machine.halt), "stuck": Stuck()}
-        if (seconds := limits.seconds) is not None:
-            last = self._clock.spent + seconds
-            found["time"] = When(lambda: self._clock.spent >= last)
-        if look is not None:
-            found["stopped"] = When(lambda: not look(self.tally))
-        if limits.instructions is not None:
-            most = int(self._instructions.done[0]) + limits.instructions
-            found["limit"] = InstructionLimit(self.machine, self._instructions, most)
-        return found
 
     def _to_a_boundary(self, reason: str) -> str:
         """Goes on to where the state can be read: the instruction that runs is done, waits for its host or halts."""
@@ -220,11 +213,8 @@ class Computer:
             state = with_result_landed(machine, self._engine, state[np.newaxis])[0]
         return machine.memory(state)
 
-    def interrupted(self) -> MachineEnding:
-        """How a run ends whose reader has raised an exception: it stands at the request, and can be taken up there."""
-        return self._end("stopped")
-
-    def _end(self, reason: str) -> MachineEnding:
+    def interrupted(self, reason: str = "stopped") -> MachineEnding:
+        """How a run ends that can be taken up again, as one whose reader has raised an exception at a request."""
         return MachineEnding(reason, self.tally, self.pc)
 
 

@@ -23,7 +23,6 @@ from bitwright.runs.progress import Progress
 from bitwright.version import __version__
 
 FORMAT = "bitwright network certificate 1"
-ANY_ORDER = "every order of summation"
 Verdict = Literal["certified", "refuted", "tested", "not proved"]
 
 
@@ -142,6 +141,7 @@ def certify_network(
 
 def _certificate(task: ProofTask, found: Findings) -> NetworkVerdict:
     network, program = task.network, task.algorithm.program
+    padding = 0 if isinstance(network, FittedModel) else network.origin.padding
     described: dict[str, Any] = task.domain.describe()
     verdict: Verdict = "refuted" if found.wrong else "not proved" if found.undecided else _right(task)
     at_stake = {n: (near.distance, near.place) for n, near in found.by_n.items() if near.distance is not None}
@@ -164,11 +164,11 @@ def _certificate(task: ProofTask, found: Findings) -> NetworkVerdict:
         margin=margin_of(network, found),
         closest=None if nearest is None else look_at(task, nearest[1], distance=nearest[0]),
         counterexample=None if first is None else look_at(task, first[1], wrong=found.wrong > 0),
-        arithmetic=_arithmetic(network) + _doubt(task, found),
-        examples=program.templates + _padding(network),
-        padding=_padding(network),
-        width=network.width if isinstance(network, FittedModel) else network.shape.width,
-        weight_bits=network.weight_bits if isinstance(network, IntegerNetwork) else None,
+        arithmetic=network.arithmetic + _doubt(task, found),
+        examples=program.templates + padding,
+        padding=padding,
+        width=network.width,
+        weight_bits=network.weight_bits,
         tensors=network.tensors_sha256,
         network_sha256=network.digest,
         program_id=program.id,
@@ -180,16 +180,6 @@ def _right(task: ProofTask) -> Verdict:
     """The verdict if every state came out right: `tested` where only a runtime was asked, which is no proof."""
     asked = [one for one in (task.network, task.oracle) if isinstance(one, FittedModel)]
     return "certified" if all(one.exact for one in asked) else "tested"
-
-
-def _arithmetic(network: AnyNetwork | FittedModel) -> str:
-    if isinstance(network, FittedModel):
-        return network.arithmetic
-    return "integers" if isinstance(network, IntegerNetwork) else f"{network.first.dtype}, {ANY_ORDER}"
-
-
-def _padding(network: AnyNetwork | FittedModel) -> int:
-    return 0 if isinstance(network, FittedModel) else network.origin.padding
 
 
 def _model(task: ProofTask) -> dict[str, Any] | None:

@@ -20,8 +20,8 @@ from bitwright.common.bits import BoolArray, shorten
 from bitwright.common.errors import InputError, counted, option
 from bitwright.common.files.storage import check_empty, make_folder, write_atomically
 from bitwright.networks import IntegerNetwork
-from bitwright.networks.integer import Bounds, columns_of
-from bitwright.networks.onnx_file import EXACT, check_exact_in_float32, onnx_module, save_sums_onnx
+from bitwright.networks.integer import columns_of
+from bitwright.networks.onnx_file import check_exact_in_float32, onnx_module, save_sums_onnx
 from bitwright.proofs.exhaustion.domains import MAX_NUMBER, StatesDomain
 from bitwright.proofs.exhaustion.findings import written_bits
 from bitwright.rules import Program
@@ -49,11 +49,10 @@ class Covered:
     def text(self) -> str:
         """Which states the files are about, for people."""
         of, nothing = shorten(self.of, 24), len(self.states) - self.properties
-        which = f"{self.what} {self.states[0]} to {self.states[-1]} of {of}, no others"
-        if len(self.states) == self.of:
-            which = f"all {of} {self.what}"
-        left = f"; {nothing} match nothing and need none" if nothing > 1 else ""
-        left = "; 1 matches nothing and needs none" if nothing == 1 else left
+        some = f"{self.what} {self.states[0]} to {self.states[-1]} of {of}, no others"
+        which = f"all {of} {self.what}" if len(self.states) == self.of else some
+        left = "; 1 matches nothing and needs none" if nothing else ""
+        left = f"; {nothing} match nothing and need none" if nothing > 1 else left
         return f"properties of {which}: {counted(self.properties, 'file')}{left}"
 
 
@@ -67,7 +66,7 @@ def save_vnnlib(
     """
     if version not in VERSIONS:
         raise InputError(f"VNN-LIB has the versions {' and '.join(VERSIONS)}, got '{shorten(str(version))}'")
-    _check_exact(network, program)
+    check_exact_in_float32(network, program, 2)  # so is half a step above each threshold
     domain = StatesDomain(every_cell(program))
     if not any(kind.ports for kind in domain.pattern.kinds):
         raise InputError("no bit of this network is ever looked at, so there is no case to write")
@@ -106,39 +105,19 @@ def save_vnnlib(
     return Covered(what, chosen, domain.size, len(names), cases)
 
 
-def _check_exact(network: IntegerNetwork, program: Program) -> None:
-    """Sums are exact in float32, and so is half a step above each threshold."""
-    check_exact_in_float32(network, program)
-    largest = Bounds.of(network, program).thresholds
-    if largest >= EXACT // 2:
-        raise InputError(
-            f"thresholds of this network reach {largest:,}, and T + 0.5 is exact in float32 below {EXACT // 2:,} only; "
-            "a narrower network, or one of fewer bits a weight, may do"
-        )
-
-
 def _chosen(domain: StatesDomain, states: range | None) -> range:
     size, program = domain.size, domain.program
     most = max(1, min(MAX_PROPERTIES, MAX_COMPARISONS // (2 * program.templates + program.bits)))
-    if states is None:
-        if size > most:
-            raise InputError(
-                f"this network has {shorten(size, 24)} states, and a folder takes the properties of at most {most:,}; "
-                f"say which, from 0 on, as {option('properties')}, such as 0..{most - 1}"
-            )
+    if states is None and size <= most:
         return range(size)
-    if not isinstance(states, range) or states.step != 1 or not states:
+    if states is not None and (not isinstance(states, range) or states.step != 1 or not states):
         raise InputError(f"states is a range with some number in it, such as range(1000), got {shorten(str(states))}")
-    end = min(size, MAX_NUMBER)
-    if states.start < 0 or states.stop > end:
+    last = min(size, MAX_NUMBER) - 1
+    if states is None or len(states) > most or states.start < 0 or states[-1] > last:
+        ends = "" if states is None else f", got {len(states):,}, {shorten(states[0], 24)} to {shorten(states[-1], 24)}"
         raise InputError(
-            f"the states of this network that have a number are 0 to {end - 1}, "
-            f"got {shorten(states.start, 24)} to {shorten(states.stop - 1, 24)}"
-        )
-    if len(states) > most:
-        raise InputError(
-            f"a folder takes the properties of at most {most:,} states of this network, got {len(states):,}; "
-            "write several folders"
+            f"this network has {shorten(size, 24)} states, and a folder takes the properties of at most {most:,} from "
+            f"0 to {shorten(last, 24)}; say which as {option('properties')}, such as 0..{min(most, size) - 1}{ends}"
         )
     return states
 

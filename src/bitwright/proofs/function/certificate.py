@@ -13,7 +13,7 @@
     clock        {"sweeps": [["up" | "down", steps at a position], ...], "delay", "early", "fixed": steps or null}
     inputs_in_windows   whether letters hold their input
     laws         [[weights of the tracks, weights of the inputs, constant, power], ...]: the sum of weight * 2^j over
-                 the bits at positions j from 0, the constant, and power * 2^positions
+                 the bits at positions j from 0, the constant, and power * 2^positions; null: modulo 2^positions
     letters      [[class, clock, input, bits], ...], numbered from 1; number 0 is what stands before the first position
     windows      [[globals, [[letter, [letters that may follow]], ...]], ...]
     verdicts     [[globals, [[sign of each law: -1, 0 or 1], ...]], ...]

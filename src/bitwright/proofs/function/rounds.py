@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from bitwright.common.errors import counted
+from bitwright.common.errors import BitwrightError, counted
 from bitwright.proofs.function.affine import IndexForm, SizeReader, reach
 from bitwright.proofs.function.algebra import (
     POWER,
@@ -65,16 +65,8 @@ class RoundsProof:
     """A proof at every size by the invariants at one bit; raises NoChainError or NoShapeError where it fails."""
 
     def __init__(self, rules: RuleText, algorithm: Algorithm, lets: Mapping[str, int], proves: Proves) -> None:
-        self.algorithm, self.proves = algorithm, proves
-        cuts = [line for line in algorithm.invariants if line.at is not None]
-        self.lines = [line for line in cuts if line.at == cuts[0].at]
-        at = self.lines[0].at
-        if at is None or at.index is not None:
-            raise NoShapeError("the bit of an invariant is one of an array")
-        self.cut = at.text
-        if algorithm.halt is not None or algorithm.steps is None:
-            raise NoShapeError("cut points need runs of a known number of steps")
-        self.tree = rules.tree
+        self._cut_at(algorithm, proves)
+        self.tree, self.seen = rules.tree, SEEN
         numbers = {**rules.numbers, **lets}
         self.size = size_of(rules, numbers)
         self.numbers = {name: value for name, value in numbers.items() if name != self.size}
@@ -87,10 +79,11 @@ class RoundsProof:
         if margin > MAX_MARGIN:
             raise NoShapeError(f"a distance of {margin} bits from an end; the most is {MAX_MARGIN}")
         self.top = 4 * margin + 8
-        self.lengths = {
+        lengths = {
             array: affine_growth(self.reader.form(extents[0], {})) if extents else Growth([1])
             for array, extents in rules.extents.items()
         }
+        (count,) = (item.value for item in rules.each(syntax.Count) if item.token.text == "steps")
         sizes = range(self.reader.first(), self.top + 1)
         programs = {size: rules.at_or_none({**lets, self.size: size}) for size in sizes}
         self.sizes = {size: program for size, program in programs.items() if program is not None}
@@ -98,13 +91,29 @@ class RoundsProof:
             raise NoShapeError(f"the text is no program at {self.size} = {self.top}")
         self.least = min(self.sizes)
         self.about = CoveredSizes({self.size: self.least}, rules.fixed(self.numbers))
+        self._cut_state(lengths, growth_of(self.reader, count))
+
+    def _cut_at(self, algorithm: Algorithm, proves: Proves) -> None:
+        """The bit at which runs are cut, and the invariants there."""
+        self.algorithm, self.proves = algorithm, proves
+        cuts = [line for line in algorithm.invariants if line.at is not None]
+        self.lines = [line for line in cuts if line.at == cuts[0].at]
+        at = self.lines[0].at if self.lines else None
+        if at is None or at.index is not None:
+            raise NoShapeError("no invariant is at a single bit")
+        self.cut = at.text
+        if algorithm.halt is not None or algorithm.steps is None:
+            raise NoShapeError("cut points need runs of a known number of steps")
+
+    def _cut_state(self, lengths: Mapping[str, Growth], total: Growth) -> None:
+        """What every array is where a round starts; a run takes `total` steps."""
+        self.lengths, self.total = lengths, total
         named = {name.text for line in self.lines for name in names_in(line.truth) if not name.entered}
-        self.words = [array for array in self.lengths if array in named]
+        self.words = [array for array in lengths if array in named]
         self.cut_state: State = {
-            array: ("word", array) if array in self.words else ON if array == self.cut else OFF
-            for array in self.lengths
+            array: ("word", array) if array in self.words else ON if array == self.cut else OFF for array in lengths
         }
-        self.inside: dict[str, Any] = {}  # certificates of the texts of busy arrays
+        self.inside: dict[str, Any] = {}  # proofs of the texts of busy arrays
 
     def prove(self) -> str:
         """Proves all `ensure` lines, and says how."""
@@ -264,11 +273,11 @@ class RoundsProof:
         return at
 
     def _walked(self, way: Path) -> Path:
-        at = self._at(SEEN, way)
+        at = self._at(self.seen, way)
         while True:
             state = way.states[-1]
             starting = (array for array, bits in at.arrays.items() if state[array] == FIRST and len(bits) > 1)
-            timer = next((array for array in starting if self.lengths[array][1] > 0), None)
+            timer = next((array for array in starting if self.lengths[array][1] > 0 or not self.seen), None)
             if timer is not None:
                 wait = found_wait(at, state, timer, self.tree, 1 + len(way.waits))
                 for array in wait.busy:
@@ -292,9 +301,11 @@ class RoundsProof:
         for wait in way.waits.values():
             for busy, text in wait.parts:
                 if text not in self.inside:
-                    self.inside[text] = self.proves(text, self.numbers_of(text))
-                covered = self.inside[text].sizes
-                if covered is None or {**self.numbers_of(text), self.size: self.least} not in covered:
+                    try:
+                        self.inside[text] = self.proves(text, self.numbers_of(text))
+                    except BitwrightError as error:  # such as an array that nothing writes
+                        raise NoShapeError(f"{', '.join(busy)} have no rules of their own: {error}") from None
+                if not self.covers(text, self.inside[text]):
                     raise NoShapeError(f"what {', '.join(busy)} compute while {wait.timer} runs is not decided")
         for size in self.sizes:
             at = self._at(size, way)
@@ -305,13 +316,21 @@ class RoundsProof:
                     right = all(made[array] == at.bits(array, after[array]) for array in at.arrays)
                 else:
                     texts = [text for _, text in phase.parts]
-                    owns = [RuleText.of(text).at({**self.numbers_of(text), self.size: size}) for text in texts]
+                    owns = [RuleText.of(text).at(self.numbers_at(text, size)) for text in texts]
                     right = holds(at, before, phase, owns)
                     for array in phase.busy:
                         if phase.after[array] != OFF:
                             at.word(phase.after[array][1], array)
                 if not right:
                     raise NoShapeError(f"a round is another one at {self.size} = {size}")
+
+    def covers(self, text: str, proof: Any) -> bool:
+        """Whether what a text of busy arrays computes is proved at all sizes."""
+        return proof.sizes is not None and self.numbers_at(text, self.least) in proof.sizes
+
+    def numbers_at(self, text: str, size: int) -> dict[str, int]:
+        """The numbers of a text of busy arrays at a size."""
+        return {**self.numbers_of(text), self.size: size}
 
     def numbers_of(self, text: str) -> dict[str, int]:
         """The numbers other than the size that a text of busy arrays has."""
@@ -352,15 +371,11 @@ class RoundsProof:
 
     def _bound(self, ways: list[Path]) -> str:
         """A word that is 0 after as many rounds as it has bits, within the steps of a run."""
-        (count,) = (
-            item.value for item in self.tree.statements if isinstance(item, syntax.Count) and item.token.text == "steps"
-        )
-        total = growth_of(self.reader, count)
         for word in self.words:
             moves = {way.states[-1][word] for way in ways}
             if not any(moves <= {(what, word), OFF} for what in ("down", "up")):
                 continue
-            if all(never_negative(total - self.lengths[word] * self.steps(way), self.least) for way in ways):
+            if all(never_negative(self.total - self.lengths[word] * self.steps(way), self.least) for way in ways):
                 return word
         raise NoShapeError("no word was shown to run empty before the run is over")
 
@@ -426,6 +441,31 @@ class RoundsProof:
             "rest": [way.document(proofs) for way in self.resting],
             "phases": [one.certificate for one in self.inside.values()],
         }
+
+
+class RoundsAtSize(RoundsProof):
+    """The same at the one size that an algorithm has, with proofs of its own for what busy arrays compute."""
+
+    def __init__(self, algorithm: Algorithm, proves: Proves) -> None:
+        self._cut_at(algorithm, proves)
+        self.tree, self.numbers, self.size, self.least, self.seen = RuleText.of(algorithm.text()).tree, {}, "size", 0, 0
+        self.sizes, fields = {0: algorithm}, algorithm.program.layout.fields
+        if any(len(item.shape) > 1 for item in fields):
+            raise NoShapeError("an array has several indices")
+        self._cut_state({item.name: Growth([item.size]) for item in fields}, Growth([algorithm.steps or 0]))
+
+    def covers(self, _: str, proof: Any) -> bool:
+        return bool(proof)
+
+    def numbers_at(self, *_: object) -> dict[str, int]:
+        return {}
+
+    def _port(self, name: str) -> tuple[str, Growth]:
+        word = next(one for one in (*self.algorithm.inputs, *self.algorithm.outputs) if one.name == name)
+        for item in self.algorithm.program.layout.fields:
+            if list(word.bits) == item.bits().tolist()[: len(word.bits)]:
+                return item.name, Growth([len(word.bits)])
+        raise NoShapeError(f"'{name}' is not the lower end of an array")
 
 
 def _inputs_among(atoms: list[Atom]) -> Values:

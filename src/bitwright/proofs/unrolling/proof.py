@@ -29,6 +29,7 @@ from bitwright.proofs.unrolling.numbers import Blasted
 from bitwright.proofs.unrolling.runs import RunTooLargeError, unroll
 from bitwright.proofs.unrolling.solver import CONFLICTS, Lemma, NoSolverError, Prover, UndecidedError
 from bitwright.rules import Algorithm
+from bitwright.rules.text import parse
 from bitwright.runs.progress import Progress, as_progress
 
 _TRIED = 64  # random inputs that are run first, and as many extreme ones
@@ -107,7 +108,7 @@ def prove_at_size(
         return SizeProof(algorithm, "refuted", "a run", counterexample=wrong)
     prover = Prover(conflicts, folder, as_progress(progress, f"proving {algorithm.name}"))
     reasons = []
-    for method in (_by_instructions, _by_unrolling, _by_trying):
+    for method in (_by_instructions, _by_rounds, _by_unrolling, _by_trying):
         try:
             found = method(algorithm, prover)
         except (UndecidedError, RunTooLargeError, NoSolverError) as error:
@@ -137,6 +138,23 @@ def _by_instructions(algorithm: Algorithm, prover: Prover) -> SizeProof | None:
         if proof.failing is None:
             raise
         return _refuted(algorithm, prover, proof.failing)
+
+
+def _by_rounds(algorithm: Algorithm, prover: Prover) -> SizeProof | None:
+    """Of a loop with invariants at a bit: round by round, its phases by a solver. It has no certificate."""
+    from bitwright.proofs.function.rounds import RoundsAtSize
+    from bitwright.proofs.function.shapes import NoShapeError
+
+    if prover.folder is not None or not any(line.at is not None for line in algorithm.invariants):
+        return None
+
+    def proves(text: str, _: Mapping[str, int]) -> SizeProof:
+        return prove_at_size(parse(text), conflicts=prover.conflicts)
+
+    try:
+        return SizeProof(algorithm, "proved", RoundsAtSize(algorithm, proves).prove())
+    except NoShapeError as error:
+        raise UndecidedError(f"no rounds: {error}") from None
 
 
 def _by_unrolling(algorithm: Algorithm, prover: Prover) -> SizeProof:

@@ -13,7 +13,7 @@ import numpy as np
 from bitwright.common.errors import Problem, ProgramError, listing
 from bitwright.common.problems import MAX_PROBLEMS
 from bitwright.common.scanner import Token, WrongError
-from bitwright.rules.algorithm import FIXED_POINT, STATED, Algorithm, Word, count_problems, port_problems, stated
+from bitwright.rules.algorithm import FIXED_POINT, STATED, Algorithm, Halt, Word, count_problems, port_problems, stated
 from bitwright.rules.assemble import BitFamily, Picks, RuleFamily, assemble
 from bitwright.rules.ensures import EnsureLine
 from bitwright.rules.expressions import Expression, Named
@@ -49,18 +49,13 @@ class Expansion:
         self.layout = Layout(())
 
     def algorithm(self, name: str, description: str) -> Algorithm:
-        for item in self.each(syntax.Let):
-            self.attempt(self.let, item)
+        self.let_values()
         self.declare_bits()
         program = self.program()
         complete = not self.problems  # of a program with problems, bits may be in no block
-        inputs, outputs = self.words("input", self.inputs), self.words("output", self.output)
-        start = [bit for item in self.each(syntax.Start) for bit in self.attempt(self.start, item) or ()]
-        self.note_all(port_problems(self.layout, inputs, outputs, start))
-        counts = self.counts()
+        inputs, outputs, start, counts, halt = self.ports_and_ends(self.inputs, self.output)
         if program is not None and complete:
             self.note_all(count_problems(program, counts["matches"], counts["examples"]))
-        halts = [self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)]
 
         def ensured(item: syntax.Ensure) -> EnsureLine:
             if program is None or self.problems:  # names may be unknown only because their line could not be read
@@ -78,20 +73,37 @@ class Expansion:
             program=program,
             inputs=tuple(inputs),
             outputs=tuple(outputs),
-            start=tuple(sorted(set(start))),
+            start=start,
             steps=counts["steps"],
-            halt=halts[0] if halts else None,
+            halt=halt,
             description=description,
             matches=counts["matches"],
             examples=counts["examples"],
             **said,
         )
 
-    def counts(self) -> dict[str, int | None]:
-        return {
+    def let_values(self) -> tuple[int, ...] | None:
+        """The values of the `let` lines; None if one of them has a problem."""
+        for item in self.each(syntax.Let):
+            self.attempt(self.let, item)
+        return None if self.problems else tuple(self.lets[item.name.text] for item in self.each(syntax.Let))
+
+    def ports_and_ends(
+        self, inputs: Callable[[syntax.PortLine], list[Item]], output: Callable[[syntax.PortLine], list[Item]]
+    ) -> tuple[list[Item], list[Item], tuple[int, ...], dict[str, int | None], Halt]:
+        """Inputs, outputs, start bits, counts by their word, and the end of a run."""
+        found: Any = [
+            [word for port in self.each(syntax.PortLine, kind) for word in self.attempt(read, port) or ()]
+            for kind, read in (("input", inputs), ("output", output))
+        ]
+        start = {bit for item in self.each(syntax.Start) for bit in self.attempt(self.start, item) or ()}
+        self.note_all(port_problems(self.layout, found[0], found[1], start))
+        counts = {
             word: next((self.attempt(self.count, item) for item in self.only_one(syntax.Count, word)), None)
             for word in ("steps", "matches", "examples")
         }
+        halt = next((self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)), None)
+        return *found, tuple(sorted(start)), counts, halt
 
     # Declarations.
 
@@ -227,9 +239,6 @@ class Expansion:
         return [[(left, (values if test.same else 1 - values)[left.rows])]]
 
     # Inputs, outputs, start and end.
-
-    def words(self, kind: str, read: Callable[[syntax.PortLine], list[Item]]) -> list[Item]:
-        return [word for port in self.each(syntax.PortLine, kind) for word in self.attempt(read, port) or ()]
 
     def inputs(self, port: syntax.PortLine) -> list[Word]:
         port = self.with_bits(port)

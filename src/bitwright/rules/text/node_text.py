@@ -9,7 +9,7 @@ import numpy as np
 
 from bitwright.common.errors import ProgramError
 from bitwright.common.scanner import WrongError
-from bitwright.rules.algorithm import FIXED_POINT, Word, port_problems
+from bitwright.rules.algorithm import FIXED_POINT, Word
 from bitwright.rules.assemble import BitFamily, Picks, RuleFamily
 from bitwright.rules.families import NumberedRows, WrittenAt
 from bitwright.rules.graph.schema import NodeWord, Place, Schema
@@ -40,34 +40,22 @@ class NodeExpansion(Expansion):
         self.place: dict[str, Place] = {}
         self.targets: list[tuple[str, int]] = []
 
-    def let_values(self) -> tuple[int, ...] | None:
-        """The values of the `let` lines; None if one of them has a problem."""
-        for item in self.each(syntax.Let):
-            self.attempt(self.let, item)
-        return None if self.problems else tuple(self.lets[item.name.text] for item in self.each(syntax.Let))
-
     def schema(self) -> Schema:
         self.let_values()
         self.declare_bits()
         program = self.program()
-        inputs, outputs = self.words("input", self.node_words), self.words("output", self.node_words)
-        start = [bit for item in self.each(syntax.Start) for bit in self.attempt(self.start, item) or ()]
-        plain = [Word(word.name, word.bits) for word in inputs], [Word(word.name, word.bits) for word in outputs]
-        self.note_all(port_problems(self.layout, *plain, start))
-        counts = self.counts()
+        inputs, outputs, start, counts, halt = self.ports_and_ends(self.node_words, self.node_words)
         for count in self.each(syntax.Count):
             if count.token.text != "steps":
                 self.problems.append(count.token.problem(f"'{count.token.text}' is not for node programs"))
         for line in self.each(syntax.Ensure):
             self.problems.append(line.token.problem(f"'{line.token.text}' is not for node programs"))
-        halts = [self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)]
         chains: dict[int, int] = {}
         for link in self.each(syntax.Chain):
             self.attempt(lambda chain: self.chain(chain, chains), link)
         requires, degree = self.required()
         if self.problems or program is None:
             raise ProgramError(self.problems)
-        halt = halts[0] if halts else None if counts["steps"] is not None else FIXED_POINT
         return Schema(
             program=program,
             places=tuple(self.place[field.name] for field in self.layout.fields if "." not in field.name),
@@ -75,9 +63,9 @@ class NodeExpansion(Expansion):
             chains=chains,
             inputs=tuple(inputs),
             outputs=tuple(outputs) or self.every_word(),
-            start=tuple(sorted(set(start))),
+            start=start,
             steps=counts["steps"],
-            halt=halt,
+            halt=FIXED_POINT if halt is None and counts["steps"] is None else halt,
             requires=requires,
             degree=degree,
         )

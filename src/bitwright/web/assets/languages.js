@@ -28,14 +28,8 @@ export const LANGUAGES = {
 // One token after the other, as CodeMirror's StreamLanguage wants them.
 
 export const tokens = ({ comments, keywords, builtins }) => ({
-  startState: () => ({ closing: "" }),
-  token(stream, state) {
-    if (state.closing) {
-      while (!stream.eol()) { if (stream.match(state.closing)) { state.closing = ""; break; } stream.next(); }
-      return "string";
-    }
+  token(stream) {
     if (stream.eatSpace()) return null;
-    if (stream.match('"""')) { state.closing = '"""'; return "string"; }
     if (comments.includes(stream.peek())) { stream.skipToEnd(); return "comment"; }
     if (stream.match(/^"(?:\\.|[^"\\])*"?/) || stream.match(/^'(?:\\.|[^'\\])*'/)) return "string";
     if (stream.match(/^-?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)\b/)) return "number";

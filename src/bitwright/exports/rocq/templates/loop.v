@@ -158,9 +158,9 @@ Proof.
   intros {{known}} ({{proof.words|word_names(' & ')}} & H & {{kept_pattern}} & Z). symmetry in Z. exists {{shown|word_names(', ')}}.
   split; [unfold resting'; {{'exists ' ~ others|word_names(', ') ~ '; ' if others}}{{'left; ' if rests|selectattr('at')|list}}unfold cut' in H; unfold rest'; shapes; each ltac:(first [assumption | eapply holds_off; eassumption])|].
 {{each_idtac(line_proofs)}}{% for proof in line_proofs %}
-  - destruct K{{proof.number}} as (k & K). rewrite ?Z in K. apply small_multiple in K; [clear - K; lia|]. clear K.
+  - destruct K{{proof.number}} as (k & K). rewrite ?Z in K. {% if proof.exact %}clear - K; lia.{% else %}apply small_multiple in K; [clear - K; lia|]. clear K.
     {{proof.ranges}}{{proof.products}}
-    pose proof (pow_two l ltac:(lia)). set (q := 2 ^ Z.of_nat l) in *. {{proof.powers}}clearbody q. nia.
+    pose proof (pow_two l ltac:(lia)). set (q := 2 ^ Z.of_nat l) in *. {{proof.powers}}clearbody q. nia.{% endif +%}
 {% endfor %}
 Qed.
 Lemma done_stays' {{given}} s : ({{least}} <= l)%nat -> done' l {{inputs}} s -> done' l {{inputs}} (step (Families.rules l) s).

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.exports.claims import ExportClaim
-from bitwright.exports.js_file import core_tables, core_text
+from bitwright.exports.javascript import core_tables, core_text
 from bitwright.exports.model import Exported
 from bitwright.pages.library import plain_script
 from bitwright.pages.page import Blob, LiveParts, assemble

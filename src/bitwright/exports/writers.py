@@ -9,9 +9,9 @@ from typing import Any
 
 from bitwright.common.errors import InputError, option, short_repr
 from bitwright.common.files.storage import check_writable, write_atomically
-from bitwright.exports.c_file import c_text
+from bitwright.exports.c import c_text
 from bitwright.exports.claims import ExportClaim, claim_of
-from bitwright.exports.js_file import js_text, js_types
+from bitwright.exports.javascript import js_text, js_types
 from bitwright.exports.model import Exported, exported_cells
 from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.networks.onnx_file import save_integer_onnx, save_onnx

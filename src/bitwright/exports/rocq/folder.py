@@ -23,7 +23,7 @@ from bitwright.exports.rocq.rounds import rounds_files
 from bitwright.exports.rocq.templates import comment, render
 from bitwright.exports.rocq.theorems import function_text
 from bitwright.exports.rocq.words import with_names
-from bitwright.exports.writing import Export, Subject
+from bitwright.exports.writers import Export, Subject
 from bitwright.networks import IntegerNetwork
 from bitwright.proofs.function.prove import proof_by_rounds, prove_function
 from bitwright.proofs.function.rounds import FORMAT as ROUNDS
@@ -141,7 +141,7 @@ def _every_size(
             found.left.append(f"no theorem about what it computes: {error}")
         else:
             found.files |= texts
-            computes = f"at every size from {least} on{fixed}, the network computes {joined(algorithm.ensures)}"
+            computes = f"at every size from {least} on{fixed}, the network computes {joined(algorithm.claims)}"
             found.theorems.append(f"{name}.Function.network_computes: {computes}")
     return size, families
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bitwright.exports.claims import ExportClaim, about_lines
 from bitwright.exports.model import Core, Exported, WiresOut
-from bitwright.exports.text import ending_of, filled
+from bitwright.exports.templates import ending_of, filled
 
 
 def c_text(found: Exported, claim: ExportClaim) -> str:

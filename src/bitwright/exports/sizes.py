@@ -17,7 +17,7 @@ import numpy as np
 from bitwright.common.errors import BitwrightError
 from bitwright.exports.model import Core, Exported, WiresOut, exported_cells
 from bitwright.exports.stretches import even_stretches, ranges_of
-from bitwright.exports.text import ending_of
+from bitwright.exports.templates import ending_of
 from bitwright.networks import IntegerNetwork
 from bitwright.rules import Algorithm
 from bitwright.rules.pattern import Pattern

@@ -7,9 +7,9 @@ import pytest
 
 from bitwright import Builder, InputError, addition, multiplication, parse
 from bitwright.machines import Sizes, machine_a, machine_b
-from bitwright.pages.drawing import text_width
-from bitwright.pages.svg import SBN_UNITS, block_drawing, block_kinds, diagram_svg, links
+from bitwright.pages.drawing import drawing_svg, text_width
 from bitwright.rules import span
+from paper.blocks import SBN_UNITS, block_drawing, block_kinds, links
 
 
 def test_kinds_and_links_of_addition() -> None:
@@ -25,7 +25,7 @@ def test_every_kind_of_block_of_a_machine_has_a_box(make: object) -> None:
     program = make(Sizes(3, 3, 3)).program
     kinds, _ = block_kinds(program)
     assert sum(kind.count for kind in kinds) == program.blocks
-    picture = ElementTree.fromstring(diagram_svg(program, "a <machine>", SBN_UNITS))
+    picture = ElementTree.fromstring(drawing_svg(block_drawing(program, "a <machine>", SBN_UNITS)))
     texts = [text.text or "" for text in picture.iter("{http://www.w3.org/2000/svg}text")]
     assert set(SBN_UNITS.values()) <= set(texts)
     assert "a <machine>" in texts
@@ -66,7 +66,7 @@ def test_programs_with_too_many_kinds_are_refused() -> None:
         b.block(bit)
     b.when(letters[0] == 1).write(letters[1])
     with pytest.raises(InputError, match="at most 200 kinds"):
-        diagram_svg(b.build())
+        block_drawing(b.build())
 
 
 def test_arrays_whose_names_differ_by_a_number_are_not_one_kind() -> None:
@@ -104,4 +104,3 @@ def test_a_written_out_program_has_the_kinds_of_its_families() -> None:
     program = multiplication(3).program
     written_out = parse("\n".join(program.text_lines())).program
     assert block_kinds(written_out)[0] == block_kinds(program)[0]
-    assert diagram_svg(written_out) == diagram_svg(program)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bitwright.common.errors import InputError
 from bitwright.exports.claims import ExportClaim, about_lines
 from bitwright.exports.model import Core, Exported, WiresOut
-from bitwright.exports.text import ending_of, filled, unsigned_bits
+from bitwright.exports.templates import ending_of, filled, unsigned_bits
 
 MOST_EXACT = 1 << 53  # below it every integer is one of JavaScript's
 

@@ -1,0 +1,409 @@
+"""The `ensure` lines of a chain program, each in three texts: as a formula for the verified checker, as a statement for
+people, and as a test that can be computed. Formula and test have the same connectives, for a short proof.
+
+Numbers are weighted sums of words, as text for people and as laws for the checker. A certificate has a chain, in which
+every bit of the program is a track of a letter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from bitwright.exports.rocq.families import Bit
+from bitwright.exports.rocq.forms import SIZE, NotAffineError, form_of, natural, text_of
+from bitwright.exports.rocq.program import SizedProgram
+from bitwright.exports.rocq.templates import each
+from bitwright.exports.rocq.words import Part, Word, output_name
+from bitwright.proofs.kinds.affine import ONE, Affine
+from bitwright.proofs.unrolling.polynomials import combine
+from bitwright.rules.ensures import EnsureLine
+from bitwright.rules.expressions import COMPARISONS, CONNECTIVES, Combined, Constant, Expression, Named, Negation
+
+_FLIPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_SIGNS = {  # of left - right: may be negative, zero, positive
+    "==": (0, 1, 0),
+    "!=": (1, 0, 1),
+    "<": (1, 0, 0),
+    "<=": (1, 1, 0),
+    ">": (0, 0, 1),
+    ">=": (0, 1, 1),
+}
+_TESTS = {"==": "=?", "<": "<?", "<=": "<=?", ">": ">?", ">=": ">=?"}
+_CONNECTED = {
+    "and": ("And", "/\\", "({} && {})"),
+    "or": ("Or", "\\/", "({} || {})"),
+    "=>": ("Implies", "->", "(implb {} {})"),
+}
+Sum = dict[Word | str, int]  # a weighted sum of words, of ONE and of POWER
+_ARITHMETIC = {sign: f"({{}} {sign} {{}})" for sign in "+-*^"} | {"%": "({} mod {})", "//": "({} / {})"}
+POWER = "2^"  # 2^positions
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The chain of a certificate, and where its tracks stand."""
+
+    certificate: Mapping[str, Any]
+    classes: Mapping[str, Any]
+    flags: list[str]
+    clock: Mapping[str, Any]
+    tracks: tuple[tuple[str, int, int], ...]  # array, and g and o: bit k at position i is array[g * i + o]
+    positions: Affine  # n, a function of l
+
+    @classmethod
+    def of(cls, certificate: Mapping[str, Any]) -> Chain:
+        chain = certificate["chain"]
+        tracks = tuple((array, growth, growth * shift - sub) for array, growth, sub, shift in chain["places"])
+        if any(offset < 0 for _, _, offset in tracks):
+            raise NotAffineError("an array begins two positions after another one")
+        positions = SIZE * chain["unit"] + chain["extra"]
+        return cls(certificate, chain["classes"], chain["globals"], certificate["clock"], tracks, positions)
+
+    @property
+    def steps(self) -> Affine:
+        """The number of steps after which the clock says that a run is over."""
+        clock, n = self.clock, self.positions
+        if clock["fixed"] is not None:
+            return Affine.of(clock["fixed"])
+        rate = sum(int(rate) for _, rate in clock["sweeps"])
+        return n * rate + int(clock["delay"] - clock["early"])
+
+    def place(self, bit: Bit) -> tuple[int, int] | None:
+        """Track and position, from 0, of a bit; None for a global."""
+        name, index = bit
+        for number, (array, growth, offset) in enumerate(self.tracks):
+            if array == name and index and (index[0] - offset) % growth == 0:
+                return number, (index[0] - offset) // growth
+        return None
+
+
+@dataclass(frozen=True)
+class Law:
+    """A sum that the checker compares with 0, times `scale`."""
+
+    sum: Sum
+    scale: int
+
+    @property
+    def constant(self) -> int:
+        return self.sum.get(ONE, 0)
+
+    @property
+    def words(self) -> dict[Word, int]:
+        """The weight of each word."""
+        return {word: factor for word, factor in self.sum.items() if not isinstance(word, str)}
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is true or false: for the checker, for people, and computed."""
+
+    formula: str
+    statement: str
+    test: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line; `after`: the earlier statement that its proof needs."""
+
+    truth: Truth
+    laws: range
+    after: str = ""
+
+
+class ChainLines:
+    """All lines of a program, and the laws that they compare; raises NotAffineError for a line that has none."""
+
+    def __init__(self, chain: Chain, program: SizedProgram) -> None:
+        self.chain, self.words, self.size = chain, program.words, program.size
+        self.laws: list[Law] = []
+        self.lines: list[Line] = []
+        self._quotients: dict[tuple[Hashable, int], tuple[str, str]] = {}  # of lines so far: an output, and its line
+        self._after = ""
+        for line in program.algorithm.claims:
+            if line.ranges:
+                raise NotAffineError(f"'{line}' is about single bits, and the run takes longer for longer words")
+            self.lines.append(self._line(line))
+        self.halt = self.words.halt
+
+    @property
+    def formulas(self) -> list[str]:
+        """What the checker is asked: that the run has halted, and the lines."""
+        halted = [] if self.halt is None else [self.end(self.halt)[0]]
+        return [*halted, *(line.truth.formula for line in self.lines)]
+
+    @property
+    def halting(self) -> str:
+        """The bit that ends a run, as a chain program has it."""
+        if self.halt is None:
+            return "None"
+        _, end, number = self.end(self.halt)
+        return f"Some ({ {'global': 0, 'first': 1, 'last': 5}[end] }, {number})"
+
+    def _line(self, line: EnsureLine) -> Line:
+        first, self._after = len(self.laws), ""
+        truth = self._truth(line.truth)
+        part = line.truth
+        if isinstance(part, Combined) and part.sign == "==":
+            for word, other in ((part.left, part.right), (part.right, part.left)):
+                if not (isinstance(word, Named) and isinstance(other, Combined) and other.sign == "//"):
+                    continue
+                if isinstance(other.right, Constant):
+                    key = _key(self.linear(other.left)), other.right.value
+                    self._quotients[key] = word.text, f"{self.text(word)} = {self.text(other)}"
+        return Line(truth, range(first, len(self.laws)), self._after)
+
+    # Truths.
+
+    def _truth(self, part: Expression) -> Truth:
+        if isinstance(part, Negation):
+            body = self._truth(part.body)
+            return _negated(body, f"~ ({body.statement})")
+        if isinstance(part, Combined) and part.sign in CONNECTIVES:
+            left, right = self._truth(part.left), self._truth(part.right)
+            formula, sign, test = _CONNECTED[part.sign]
+            return Truth(
+                f"{formula} ({left.formula}) ({right.formula})",
+                f"({left.statement}) {sign} ({right.statement})",
+                test.format(left.test, right.test),
+            )
+        if isinstance(part, Combined) and part.sign in COMPARISONS:
+            if part.sign in ("==", "!=") and (self._is_truth(part.left) or self._is_truth(part.right)):
+                return self._same(part)
+            return self._compared(part)
+        return self._bit(part)
+
+    def _is_truth(self, part: Expression) -> bool:
+        if isinstance(part, Named):
+            return self.place(part) is not None
+        return isinstance(part, Negation) or (isinstance(part, Combined) and part.sign in (*COMPARISONS, *CONNECTIVES))
+
+    def _same(self, part: Combined) -> Truth:
+        """Two truths, or a truth and 0 or 1, are the same, or not."""
+        equal = part.sign == "=="
+        for one, other in ((part.left, part.right), (part.right, part.left)):
+            if isinstance(other, Constant):
+                if other.value not in (0, 1):
+                    raise NotAffineError("a bit is compared with a number other than 0 and 1")
+                truth, on = self._truth(one), bool(other.value) == equal
+                statement = f"{truth.test} = {'true' if on else 'false'}"
+                return Truth(truth.formula, statement, truth.test) if on else _negated(truth, statement)
+            if not self._is_truth(other):
+                return self._compared(part)  # a bit as a number
+        left, right = self._truth(part.left), self._truth(part.right)
+        shown = left.test[1:-1] if isinstance(part.left, Named) else left.test
+        same = Truth(
+            f"Same ({left.formula}) ({right.formula})",
+            f"{shown} = {right.test}",
+            f"(Bool.eqb {left.test} {right.test})",
+        )
+        return same if equal else _negated(same, f"{left.test} <> {right.test}")
+
+    def _bit(self, part: Expression) -> Truth:
+        place = self.place(part) if isinstance(part, Named) else None
+        if place is None:
+            raise NotAffineError("a line uses a number as a truth")
+        formula, text = place
+        return Truth(formula, f"{text} = true", f"({text})")
+
+    # Comparisons of numbers.
+
+    def _compared(self, part: Combined) -> Truth:
+        one, other = self.text(part.left), self.text(part.right)
+        sign = {"==": "=", "!=": "<>"}.get(part.sign, part.sign)
+        test = f"({one} {_TESTS[part.sign]} {other})" if part.sign in _TESTS else f"(negb ({one} =? {other}))"
+        return Truth(self._formula(part), f"{one} {sign} {other}", test)
+
+    def _formula(self, part: Combined) -> str:
+        for left, sign, right in (
+            (part.left, part.sign, part.right),
+            (part.right, _FLIPPED[part.sign], part.left),
+        ):
+            if isinstance(left, Combined) and left.sign in ("//", "%"):
+                return self._divided(left, sign, right)
+        return self.sign(combine(self.linear(part.left), self.linear(part.right), -1), _SIGNS[part.sign])
+
+    def _divided(self, left: Combined, sign: str, right: Expression) -> str:
+        """E // k compared with a number; E mod 2^l == W; and E % k == W where another line says what E // k is."""
+        inner, other, k = self.linear(left.left), self.linear(right), left.right
+        if isinstance(k, Constant) and left.sign == "//":
+            whole = combine(inner, other, -k.value)  # E // k compares with R as E - k * R with 0, or with k - 1
+            one_less: Sum = {ONE: 1 - k.value}
+            above, below = combine(whole, one_less), (True, True, False)
+            if sign in ("<", ">="):
+                return self.sign(whole, _SIGNS[sign])
+            if sign in ("<=", ">"):
+                return self.sign(above, _SIGNS[sign])
+            both = f"And ({self.sign(whole, (False, True, True))}) ({self.sign(above, below)})"
+            return both if sign == "==" else f"Not ({both})"
+        if sign == "==" and isinstance(k, Constant) and left.sign == "%" and (_key(inner), k.value) in self._quotients:
+            quotient, self._after = self._quotients[_key(inner), k.value]
+            times: Sum = {(False, quotient): k.value}
+            return self.sign(combine(combine(other, inner, -1), times), (False, True, False))
+        exponent = self.power(k)
+        if sign in ("==", "!=") and left.sign == "%" and exponent is not None and POWER not in inner:
+            law = self.law(combine(other, inner, -1))
+            scale = self.laws[law].scale.bit_length() - 1
+            n = self.chain.positions
+            if exponent == n - scale and self.length(right) == exponent:
+                return f"Multiple {law}" if sign == "==" else f"Not (Multiple {law})"
+        raise NotAffineError(f"'{self.text(left)}' has no law")
+
+    # Numbers.
+
+    def word(self, part: Expression) -> Word | None:
+        """The output or the input that an expression is."""
+        if not isinstance(part, Named) or part.index is not None:
+            return None
+        if not part.entered and part.text in self.words.outputs:
+            return False, part.text
+        return (True, part.text) if part.text in self.words.inputs else None
+
+    def linear(self, part: Expression) -> Sum:
+        if isinstance(part, Constant):
+            return {ONE: part.value}
+        if (word := self.word(part)) is not None:
+            return {word: 1}
+        if (exponent := self.power(part)) is not None:
+            if exponent.constant is not None:
+                return {ONE: 2 ** int(exponent.constant)}
+            if exponent == self.chain.positions:
+                return {POWER: 1}
+            raise NotAffineError(
+                f"2^({natural(exponent)}) is not 2^({natural(self.chain.positions)}), the length of the chain"
+            )
+        if isinstance(part, Combined) and part.sign in "+-*":
+            left, right = self.linear(part.left), self.linear(part.right)
+            if part.sign != "*":
+                return combine(left, right, 1 if part.sign == "+" else -1)
+            for one, other in ((left, right), (right, left)):
+                if one.keys() <= {ONE}:
+                    return combine({}, other, one.get(ONE, 0))
+        raise NotAffineError("a term of an ensure line is not a weighted sum of words")
+
+    def power(self, part: Expression) -> Affine | None:
+        if isinstance(part, Combined) and part.sign == "^" and part.left == Constant(2):
+            return form_of(part.right, self.size)
+        return None
+
+    def text(self, part: Expression) -> str:
+        """A number of a line."""
+
+        def leaf(part: Expression) -> str | None:
+            if isinstance(part, Constant):
+                return str(part.value)
+            if isinstance(part, Named):
+                if (word := self.word(part)) is None:
+                    raise NotAffineError(f"'{part.text}' stands where a word is expected")
+                return self.words.value(word)
+            power = self.power(part)
+            return None if power is None else f"2 ^ Z.of_nat ({natural(power)})"
+
+        return text_of(part, leaf, _ARITHMETIC, "a truth is used as a number")
+
+    def length(self, part: Expression) -> Affine | None:
+        """The bits of a word of one array."""
+        word = self.word(part)
+        first, *others = self.words.parts(word) if word else [None]
+        return None if others or first is None else first.length
+
+    def place(self, name: Named) -> tuple[str, str] | None:
+        """The formula and the text of an output of one bit, or of a bit of an output."""
+        if name.entered or name.text not in self.words.outputs:
+            if name.index is not None:
+                raise NotAffineError(f"a line is about a bit of the input {name.text}")
+            return None
+        part, *others = self.words.outputs[name.text]
+        if name.index is None:
+            if not self.words.is_bit(name.text):
+                return None
+            return self.end(part)[0], f"{output_name(name.text)} l s"
+        at = form_of(name.index, self.size)
+        if at is None or others or not part.whole:
+            raise NotAffineError(f"a line is about a bit of {name.text}, which is no array from its first bit on")
+        bit = Part(part.array, at)
+        return self.end(bit)[0], bit.bit("s")
+
+    def end(self, part: Part) -> tuple[str, str, int]:
+        """A bit near an end: its formula, which end it is, and its track or global."""
+        if part.index is None:
+            return f"Global {self.chain.flags.index(part.array)}", "global", self.chain.flags.index(part.array)
+        n = self.chain.positions
+        for track, (array, growth, offset) in enumerate(self.chain.tracks):
+            if array == part.array:
+                if part.index == Affine.of(offset):
+                    return f"First {track}", "first", track
+                if part.index == (n - 1) * growth + offset:
+                    return f"Last {track}", "last", track
+        raise NotAffineError(f"{part.array}[{natural(part.index)}] is not at an end")
+
+    def sign(self, sum_: Sum, signs: Sequence[bool | int]) -> str:
+        """The formula that a sum has one of these signs: negative, zero, positive. Bits without a weight are cases."""
+        for word, factor in Law(sum_, 1).words.items():
+            parts = self.words.parts(word)
+            if all(not part.whole for part in parts) and any(self._weight(part) is None for part in parts):
+                rest = {other: own for other, own in sum_.items() if other != word}
+                return self._cases(rest, [(part, factor << int(part.exponent[ONE])) for part in parts], signs)
+        law = self.law(sum_)
+        power = sum_.get(POWER, 0) * self.laws[law].scale
+        return f"Sign {law} ({power})%Z {' '.join(('false', 'true')[sign] for sign in signs)}"
+
+    def _cases(self, sum_: Sum, bits: Sequence[tuple[Part, int]], signs: Sequence[bool | int]) -> str:
+        if not bits:
+            return self.sign(sum_, signs)
+        (part, weight), *others = bits
+        if part.exponent.constant is None:
+            raise NotAffineError(f"{part.array} weighs nothing at its position")
+        bit, _, _ = self.end(part)
+        on = self._cases(combine(sum_, {ONE: weight}), others, signs)
+        return f"Or (And ({bit}) ({on})) (And (Not ({bit})) ({self._cases(sum_, others, signs)}))"
+
+    def law(self, sum_: Sum) -> int:
+        """The number of the law about a sum."""
+        arrays = [part for word in Law(sum_, 1).words for part in self.words.parts(word) if part.whole]
+        self.laws.append(Law(sum_, 2 ** max([0, *(self._first(part)[1] for part in arrays)])))
+        return len(self.laws) - 1
+
+    def _first(self, part: Part) -> tuple[int, int]:
+        """Track and position of the first bit of an array."""
+        place = self.chain.place((part.array, (1,)))
+        if place is None or self.chain.tracks[place[0]][1] != 1:
+            raise NotAffineError(f"{part.array} is no track of single bits")
+        return place
+
+    def _weight(self, part: Part) -> tuple[str, int, Fraction] | None:
+        """Of a single bit its end, its track, and its weight there; None if it weighs nothing at its position."""
+        _, end, track = self.end(part)
+        distance = part.exponent - (self.chain.positions - 1) * (end == "last")
+        return None if end == "global" or distance.constant is None else (end, track, Fraction(2) ** int(distance[ONE]))
+
+    def law_text(self, law: Law) -> str:
+        """Weights by track: of all positions, of the inputs, and of the bits at both ends."""
+        weights: dict[str, dict[int, int]] = {"base": {}, "entered": {}, "first": {}, "last": {}}
+        for word, factor in law.words.items():
+            for part in self.words.parts(word):
+                if part.whole:
+                    (track, position), where = self._first(part), "entered" if word[0] else "base"
+                    weight = Fraction(1, 2**position)
+                elif (found := self._weight(part)) is not None:
+                    where, track, weight = found
+                else:
+                    raise NotAffineError(f"{part.array} weighs nothing at its position")
+                weight *= factor * law.scale
+                if weight.denominator > 1:
+                    raise NotAffineError(f"the weight of {part.array} is no integer")
+                weights[where][track] = weights[where].get(track, 0) + int(weight)
+        texts = [each(sorted(own.items()), "({0}, ({1})%Z)") for own in weights.values()]
+        return f"(({law.constant * law.scale})%Z, Law {' '.join(texts)})"
+
+
+def _key(sum_: Sum) -> Hashable:
+    return frozenset(combine({}, sum_).items())
+
+
+def _negated(truth: Truth, statement: str) -> Truth:
+    return Truth(f"Not ({truth.formula})", statement, f"(negb {truth.test})")
