@@ -53,17 +53,10 @@ class Rules:
         self.lines = [[" ".join(line) for line in self.of.get(word, ())] for word in ("ensure", "where")]
         self.halt = " ".join(self.of["halt"][0]).removeprefix("when ") if "halt" in self.of else None
 
-<<<<<<< HEAD
-    def run_all(self, lines, conditions, positions=4):
-        """All inputs, by the definition of a step, where there are at most this many positions."""
-        need(self.lines == [lines, conditions], "these are not the lines of the rules")
-        if self.length > positions:
-=======
     def run_all(self, lines, conditions, longest=4):
         """These are the lines; all inputs that satisfy the conditions, run by the definition of a step."""
         need(self.lines == [lines, conditions], "these are not the lines of the rules")
         if self.length > longest:
->>>>>>> main
             return
         lines = [parsed(line, conditions) for line in lines]
         free = [bit for bits, _ in self.words["input"].values() for bit in bits]

@@ -63,21 +63,11 @@ class Program:
         self.text = Text(self.data.decode().replace("\r\n", "\n"))
         self.lines = [self.text.others[word] for word in ("ensure", "where")]
 
-<<<<<<< HEAD
     def at(self, sizes, lines=([], [])):
         """A file with the program at these sizes, and with these `ensure` and `where` lines."""
         file = self.folder / "-".join(["rules", *(f"{name}={value}" for name, value in sizes.items())])
         stated = [f"{word} {line}\n" for word, them in zip(("ensure", "where"), lines, strict=True) for line in them]
         file.write_text(canonical(self.text, {**self.given, **sizes}) + "".join(stated))
-=======
-    def at(self, sizes, lines=(), conditions=()):
-        """A file with the program at these sizes, and with these `ensure` and `where` lines."""
-        name = "-".join(f"{name}={value}" for name, value in sizes.items()) or "rules"
-        file = self.folder / f"{name}.bw"
-        body = canonical(self.text, {**self.given, **sizes})
-        stated = [*(f"where {line}\n" for line in conditions), *(f"ensure {line}\n" for line in lines)]
-        file.write_text(body + "".join(stated))
->>>>>>> main
         return file
 
 
@@ -97,17 +87,11 @@ def check_function(certificate, program, path):
     if claim["verdict"] != "proved":
         print(f"2. function: {claim['verdict']}; there is no claim about what the rules compute")
         return None
-<<<<<<< HEAD
     shown = [*program.lines[0], *(f"where {line}" for line in program.lines[1])]
-=======
-    written, only = program.text.others["ensure"], program.text.others["where"]
-    shown = [*(f"where {line}" for line in only), *written]
->>>>>>> main
     print("2. function: the rules compute what these lines say,", *shown, sep="\n     ")
     if proof is None:
         return run_all_inputs(claim["sizes"], program)
     need(proof.get("format") in FUNCTIONS, f"function: nothing here checks {str(proof.get('format'))[:100]}", 1)
-<<<<<<< HEAD
     if proof["format"] == "bitwright function by rounds 2":
         ((name, first),) = sizes_of(certificate, proof["sizes"])[0].items()
         plain = [[with_values(line, {}) for line in them] for them in program.lines]
@@ -124,21 +108,6 @@ def check_function(certificate, program, path):
             lines[size] = [[with_values(line, numbers) for line in them] for them in stated]
         program.given = {**program.given, **{key: value for key, value in fixed.items() if key in program.text.lets}}
     run(FUNCTIONS[proof["format"]], path, *(program.at({name: size}, them) for size, them in lines.items()))
-=======
-    about, chain = proof.get("program"), proof.get("chain", {"unit": 1, "extra": 0})
-    if proof["format"] == "bitwright function by rounds 2":
-        about = {"ensures": written, "conditions": only, "sizes": proof["sizes"], "numbers": {}}
-    for its, own in ((about["ensures"], written), (about.get("conditions", []), only)):
-        need(len(its) == len(own) and all(map(same, its, own)), "the certificate is about other ensure lines", 1)
-    ranges, fixed = sizes_of(certificate, about["sizes"])
-    ((name, first),), forms = ranges.items(), about["numbers"].items()
-    last = max(first + 7 * (not forms), -(-(8 - chain["extra"]) // chain["unit"]))
-    numbers = {size: {n: a * size + b for n, (a, b) in forms} for size in range(first, last + 1)}
-    program.given = {**program.given, **{key: value for key, value in fixed.items() if key in program.text.lets}}
-    stated = [about.get(word, []) for word in ("ensures", "conditions")]
-    at = ((size, [[with_values(line, own) for line in lines] for lines in stated]) for size, own in numbers.items())
-    run(FUNCTIONS[proof["format"]], path, *(program.at({name: size}, *lines) for size, lines in at))
->>>>>>> main
     return name, first
 
 
@@ -146,22 +115,12 @@ def run_all_inputs(claimed, program):
     """At single sizes every input is run, by the definition of a step."""
     runs = 0
     for sizes in single_sizes(claimed, program):
-<<<<<<< HEAD
         lets = Expanded(program.text, {**program.given, **sizes}).lets
         lines = [[with_values(line, lets) for line in them] for them in program.lines]
         rules = Rules(program.at(sizes, lines).read_text(), [(next(iter(program.text.arrays)), 1, 0, 1)])
         inputs = sum(len(bits) for bits, _ in rules.words["input"].values())
         need(inputs <= 16, f"function: there are 2^{inputs} inputs, too many to run them all here", 1)
-        rules.run_all(*rules.lines, positions=rules.length)
-=======
-        numbers = Expanded(program.text, {**program.given, **sizes}).lets
-        lines = [[with_values(line, numbers) for line in program.text.others[word]] for word in ("ensure", "where")]
-        text = program.at(sizes, *lines).read_text()
-        rules = Rules(text, [(next(iter(program.text.arrays)), 1, 0, 1)])
-        inputs = sum(len(bits) for bits, _ in rules.words["input"].values())
-        need(inputs <= 16, f"function: there are 2^{inputs} inputs, too many to run them all here", 1)
-        rules.run_all(*lines, rules.length)
->>>>>>> main
+        rules.run_all(*rules.lines, longest=rules.length)
         runs += 1 << inputs
     print(f"   all {runs:,} inputs were run")
     return ()
