@@ -7,7 +7,7 @@ RULES.bw is the author's rule text. NAME=NUMBER replaces a `let` value, for a ce
 
 What you trust when this says HOLDS:
 
-1. Python, and the files of this folder, none of which uses any code of bitwright.
+1. Python, and the files of this folder, which use no code of bitwright.
 2. The two theorems on paper in docs/explanation/cells.md: a network that is right in every local state of every kind of
    cell takes every step of every program made of such cells; and a rule text has no kind of cell that it does not have
    at some size up to its cut-off.
