@@ -106,9 +106,9 @@ COPIER: Decoder = bit_copier(6.0)[1]
 @pytest.mark.parametrize(
     ("what", "network", "options", "hint"),
     [
-        (TEXT, None, {}, "got None"),
-        (TEXT, "copy.safetensors", {}, "got 'copy.safetensors'; load_decoder(path)"),
-        (TEXT, len, {}, "module="),
+        (read_task(TEXT), None, {}, "got None"),
+        (read_task(TEXT), "copy.safetensors", {}, "got 'copy.safetensors'; load_decoder(path)"),
+        (read_task(TEXT), len, {}, "module="),
         ("copy.task", COPIER, {}, "got 'copy.task'; load_task(path)"),
         ("addition", COPIER, {}, "got 'addition'; load_task(path)"),
         (bit_copier(1.0)[0].columns, COPIER, {}, "PromptLayout"),
