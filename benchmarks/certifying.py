@@ -16,7 +16,7 @@ from benchmarks.measure import Row, readable, seconds
 from bitwright import Algorithm, addition, multiplication, train
 from bitwright.common.workers import cores, in_threads
 from bitwright.common.workers.linear_algebra import one_thread
-from bitwright.proofs.exhaustion import certify_network
+from bitwright.proofs.exhaustion.certificate import certify_network
 from bitwright.rules.pattern import Pattern
 from bitwright.verbs.cells import quantized
 

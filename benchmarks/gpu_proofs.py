@@ -22,8 +22,9 @@ import torch
 from bitwright import Algorithm, addition, multiplication, train
 from bitwright.engines.integer import DeviceSums
 from bitwright.networks.integer import ExactSums
-from bitwright.proofs.exhaustion import ProofTask, certify_network
+from bitwright.proofs.exhaustion.certificate import certify_network
 from bitwright.proofs.exhaustion.device import DeviceProver
+from bitwright.proofs.exhaustion.task import ProofTask
 from bitwright.rules.pattern import Pattern
 from bitwright.verbs.cells import quantized
 

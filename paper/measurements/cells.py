@@ -23,7 +23,7 @@ from bitwright import Program, addition, multiplication
 from bitwright.common.workers.linear_algebra import one_thread
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks import Plan, Recipe, TrainingError, train
-from bitwright.proofs.exhaustion import certify_network
+from bitwright.proofs.exhaustion.certificate import certify_network
 from bitwright.rules.pattern import Pattern
 from bitwright.verbs.cells import pattern_of, quantized, train_on_pattern
 from paper.measurements.cells_large import LARGE, SEEDS, measure_large

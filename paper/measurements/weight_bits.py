@@ -20,7 +20,7 @@ from bitwright.machines import assemble
 from bitwright.machines.programs import on_sbn_machine
 from bitwright.networks import FloatNetwork
 from bitwright.networks.descent import TrainingError
-from bitwright.proofs.exhaustion import certify_network
+from bitwright.proofs.exhaustion.certificate import certify_network
 from bitwright.rules.pattern import Pattern
 from bitwright.verbs.cells import quantized
 

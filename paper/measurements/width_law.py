@@ -21,7 +21,7 @@ from typing import Any
 
 from bitwright import Algorithm, addition, multiplication, parse, permutation
 from bitwright.networks import Plan, Recipe, TrainingError, train
-from bitwright.proofs.exhaustion import certify_network
+from bitwright.proofs.exhaustion.certificate import certify_network
 from bitwright.proofs.width import NetworkWidth, network_width
 from bitwright.rules import load
 from bitwright.rules.pattern import Pattern

@@ -10,8 +10,7 @@ from bitwright import Algorithm, InputError, Network, addition, multiplication, 
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Plan, Recipe
-from bitwright.proofs.exhaustion import ProofTask
-from bitwright.proofs.exhaustion.task import prove
+from bitwright.proofs.exhaustion.task import ProofTask, prove
 from bitwright.proofs.width import suggested_width
 from bitwright.validation import Arithmetic
 from bitwright.verbs.cells import TrainedCells, pattern_of, train_on_pattern

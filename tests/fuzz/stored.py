@@ -35,8 +35,7 @@ from bitwright.networks import (
     train,
 )
 from bitwright.networks.cache import cache_folder, cached_network
-from bitwright.proofs.exhaustion import ProofTask
-from bitwright.proofs.exhaustion.task import prove
+from bitwright.proofs.exhaustion.task import ProofTask, prove
 from bitwright.rules import load
 from bitwright.validation import make_task, validate
 from paper.table import Table, load_table

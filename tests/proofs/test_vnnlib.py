@@ -17,7 +17,7 @@ import bitwright
 from bitwright import Algorithm, InputError, addition, parse
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import columns_of
-from bitwright.proofs.exhaustion import certify_network
+from bitwright.proofs.exhaustion.certificate import certify_network
 from bitwright.proofs.exhaustion.domains import StatesDomain
 from bitwright.proofs.exhaustion.vnnlib import save_vnnlib
 from bitwright.rules import Program

@@ -27,9 +27,8 @@ from bitwright.networks.integer import Rounded, most_matches, writer_numbers
 from bitwright.networks.network import Origin
 from bitwright.proofs.certificate import certify_cells
 from bitwright.proofs.certificate_file import claims_of
-from bitwright.proofs.exhaustion import NetworkVerdict, ProofTask, certify_network
-from bitwright.proofs.exhaustion.certificate import BitInState
-from bitwright.proofs.exhaustion.task import prove
+from bitwright.proofs.exhaustion.certificate import BitInState, NetworkVerdict, certify_network
+from bitwright.proofs.exhaustion.task import ProofTask, prove
 from bitwright.proofs.width import suggested_width
 from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import weights

@@ -40,12 +40,12 @@ def test_check_has_problems_and_warnings(tmp_path: Path) -> None:
     good.write_text(NO_START)
     bad.write_text(NO_START + "start nobody\n")
     found = bw.check(good)
-    assert (found.ok, found.problems, found.program_id) == (True, (), load(good).program.id)
+    assert (found.ok, found.problems, found.data["program_id"]) == (True, (), load(good).program.id)
     assert [warning.line for warning in found.warnings] == [4]
     found = bw.check(bad)
-    assert (found.ok, found.summary, [problem.line for problem in found.problems]) == (False, "", [9])
+    assert (found.ok, [problem.line for problem in found.problems]) == (False, [9])
     (tmp_path / "one.dec").write_text("0 0 -1\n")
-    assert bw.check(tmp_path / "one.dec").summary == "an image of 3 words"
+    assert bw.check(tmp_path / "one.dec").sentence.endswith("no problems (an image of 3 words)")
     with pytest.raises(bw.InputError, match="file"):
         bw.check(tmp_path / "none.bw")
 

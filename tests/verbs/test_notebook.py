@@ -7,7 +7,7 @@ from html import escape, unescape
 import pytest
 from whole import trained, with_weights
 
-from bitwright import Algorithm, Program, Run, addition, certify, multiplication, permutation, run, train
+from bitwright import Algorithm, Program, Run, addition, certify, multiplication, permutation, run, size, train
 from bitwright.pages import trace_page
 from bitwright.verbs import notebook
 
@@ -76,3 +76,10 @@ def test_a_network_says_what_is_known_of_it() -> None:
     for part in ("<strong>Network</strong>: 2 kinds of cells", "proved on all 16 local states", network.digest):
         assert part in html
     assert "tested, not proved" in (train(addition(2), tile="all", integer=False, width=64)._repr_html_() or "")
+
+
+def test_a_summary_shows_its_headline_and_rows() -> None:
+    found = size(addition(4))
+    html = found._repr_html_() or ""
+    assert f">{escape(found.sentence)}</strong>" in html
+    assert [escape(row.strip()) in html for row in found.rows()] == [True] * 5

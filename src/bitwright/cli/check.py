@@ -30,7 +30,7 @@ def command(file: str, let: tuple[str, ...], as_json: bool) -> int:
         print_lines(f"{file}:{problem}" if problem.line else f"{file}: {problem}" for problem in found.problems)
         click.echo(f"bitwright: {found.sentence}", err=True)
     elif not is_quiet():
-        click.echo(found.report())
+        click.echo(str(found))
     for warning in found.warnings[:_MOST]:
         where = f"{file}:{warning.line}:{warning.column}" if warning.line else file
         note(f"{where}: warning: {warning.message}")

@@ -16,7 +16,7 @@ from bitwright.common.lazy import Shown
 from bitwright.proofs.certificate import LimitVerdict, Verdict
 from bitwright.proofs.certificate_file import claims_of, read_verdict
 from bitwright.proofs.claims import ONE_SIZE, Claim, Outcome
-from bitwright.proofs.exhaustion import NetworkVerdict
+from bitwright.proofs.exhaustion.certificate import NetworkVerdict
 from bitwright.proofs.exhaustion.one_state import OneState
 from bitwright.rules.algorithm import MAX_EXAMPLES
 from bitwright.rules.ensures import joined
@@ -166,12 +166,21 @@ class Certificate(Shown, Report):
         return " ".join(found.on) or (found.bit.partition("_")[0] if self.about.names else "none")
 
     def text(self) -> str:
-        """The certificate as its file contains it, with every number it rests on."""
+        """The certificate as its file contains it, with every number it rests on.
+
+        >>> from bitwright import addition, certify
+        >>> '"certified": true' in certify(addition(10)).text()
+        True
+        """
         named = {"program": asdict(self.about)} if self.about.name else {}
         return claims_of(self.own, self.chain.document() | named)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the certificate to a JSON file, which `load` reads."""
+        """Writes the certificate to a JSON file, which `load` reads.
+
+        >>> from bitwright import addition, certify
+        >>> certify(addition(10)).save("addition.json")
+        """
         write_atomically(as_path(path, "a certificate file"), self.text().encode())
 
     @classmethod
@@ -227,7 +236,12 @@ class Certificate(Shown, Report):
         return check(self, as_programs(what), network, sizes, tile, oracle, work)
 
     def to_dict(self) -> dict[str, Any]:
-        """The certificate as `bitwright certify --json` prints it."""
+        """The certificate as `bitwright certify --json` prints it.
+
+        >>> from bitwright import addition, certify
+        >>> certify(addition(10)).to_dict()["verdict"]
+        'certified'
+        """
         named = {"name": self.about.name} if self.about.name else {}
         more: dict[str, Any] = {"claims": [claim.to_dict() for claim in self.claims]}
         if self.about.graphs is not None:

@@ -26,10 +26,10 @@ from bitwright.networks.external import Model, is_model
 from bitwright.proofs import certificate
 from bitwright.proofs.certificate import LimitVerdict
 from bitwright.proofs.certificate_file import check_certificate, check_subject
-from bitwright.proofs.exhaustion import NetworkVerdict, ProofTask, certify_network
+from bitwright.proofs.exhaustion.certificate import NetworkVerdict, certify_network
 from bitwright.proofs.exhaustion.domains import usual_domain
 from bitwright.proofs.exhaustion.one_state import look_at_state, state_with
-from bitwright.proofs.exhaustion.task import MOST, check_size, duration, expected_seconds, how_many
+from bitwright.proofs.exhaustion.task import MOST, ProofTask, check_size, duration, expected_seconds, how_many
 from bitwright.proofs.ranges import matches_range
 from bitwright.rules import Algorithm
 from bitwright.rules.cells import Tile

@@ -1,23 +1,26 @@
-"""Every problem and every warning of a source file: rules, SBN, SUBLEQ or an image."""
+"""Every problem and every warning of a source file: rules, SBN, SUBLEQ, an image, or a task of a transformer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from bitwright.common.errors import Problem, ProgramError, counted, printable, short_repr
+from bitwright.common.errors import Problem, ProgramError, counted, printable
 from bitwright.common.files.storage import as_path
 from bitwright.rules import Algorithm, NodeProgram
 from bitwright.rules.text import parse_any
 from bitwright.rules.text.files import read_text
 from bitwright.verbs.open import package_of
+from bitwright.verbs.reports import Summary
+
+Facts = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Checked:
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Checked(Summary):
     """The problems and warnings of a file. Warnings are about rules that are valid but hardly intended.
 
     >>> from pathlib import Path
@@ -27,58 +30,27 @@ class Checked:
     (Problem(line=1, column=8, message="y is in no block; add a 'block' for it", place=''),)
     """
 
-    summary: str  # its size; empty where there are problems
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
-    program_id: str | None = None
-    file: str = ""
-    meaning: tuple[tuple[str, str], ...] = ()  # of a task of a transformer: what it says, by name
-
-    @property
-    def sentence(self) -> str:
-        """How many problems and warnings there are."""
-        if self.problems:
-            return f"{counted(len(self.problems), 'problem')} in {self.file}"
-        doubtful = f", {counted(len(self.warnings), 'warning')}" if self.warnings else ""
-        return f"{self.file}: no problems{doubtful} ({self.summary})"
-
-    def report(self) -> str:
-        """The sentence, and what a task means."""
-        width = max((len(name) for name, _ in self.meaning), default=0)
-        return "\n".join([self.sentence, *(f"  {name:{width}}  {text}" for name, text in self.meaning)])
-
-    __repr__ = short_repr
-
-    def __str__(self) -> str:
-        return "\n".join([*(f"{self.file}:{problem}" for problem in self.problems), self.report()])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as `bitwright check --json` prints it."""
-        return {
-            "file": self.file,
-            "name": Path(self.file).stem,
-            "program_id": self.program_id,
-            "ok": self.ok,
-            "problems": _located(self.problems),
-            "warnings": _located(self.warnings),
-            **({"meaning": [[*row] for row in self.meaning]} if self.meaning else {}),
-        }
-
-    def __bool__(self) -> bool:
-        return self.ok
 
     @property
     def ok(self) -> bool:
         """Whether there are no problems."""
         return not self.problems
 
+    def report(self) -> list[str]:
+        """The problems, the sentence, and what a task means."""
+        return [*(f"{self.data['file']}:{problem}" for problem in self.problems), self.sentence, *self.lines]
+
 
 def check(path: str | PathLike[str], lets: Mapping[str, int] | None = None) -> Checked:
-    """All problems and warnings of a .bw, .sbn, .sq or .dec file, or of rule text of several lines.
-
-    Of a task of a transformer (.task), the first problem, or what it means.
+    """All problems and warnings of a program; of a task of a transformer (.task) the first problem, or its meaning.
 
     Raises InputError if a file cannot be read.
+
+    Args:
+        path: a .bw, .sbn, .sq, .dec or .task file, or rule text of several lines.
+        lets: numbers in place of those of `let` lines.
 
     >>> from pathlib import Path
     >>> _ = Path("one.bw").write_text("bits x y; block x y; when x=1 y=1 write y; input x".replace("; ", chr(10)))
@@ -88,17 +60,29 @@ def check(path: str | PathLike[str], lets: Mapping[str, int] | None = None) -> C
     >>> check("bits x\\nblock x\\nwhen x=1 write y").problems[0].line
     3
     """
-    if isinstance(path, str) and "\n" in path:
-        try:
-            return replace(_rules(path, "program", lets), file="program")
-        except ProgramError as error:
-            return Checked("", error.problems, file="program")
-    file = as_path(path, "a program")
+    text = path if isinstance(path, str) and "\n" in path else None
+    file = "program" if text is not None else fspath(as_path(path, "a program"))
     try:
-        found = _read(file, lets)
+        facts = _read(Path(file), lets) if text is None else _rules(text, "program", lets)
+        problems: tuple[Problem, ...] = ()
     except ProgramError as error:
-        found = Checked("", error.problems)
-    return replace(found, file=fspath(path))
+        facts, problems = {}, error.problems
+    warnings = tuple(facts.get("warnings", ()))
+    meaning: list[list[str]] = facts.get("meaning", [])
+    width = max((len(name) for name, _ in meaning), default=0)
+    data = {"file": file, "name": Path(file).stem, "program_id": facts.get("program_id"), "ok": not problems}
+    data |= {"problems": _located(problems), "warnings": _located(warnings)} | ({"meaning": meaning} if meaning else {})
+    doubtful = f", {counted(len(warnings), 'warning')}" if warnings else ""
+    return Checked(
+        headline=f"{counted(len(problems), 'problem')} in {file}"
+        if problems
+        else f"{file}: no problems{doubtful} ({facts['size']})",
+        lines=[f"  {name:{width}}  {text}" for name, text in meaning],
+        data=data,
+        good=not problems,
+        problems=problems,
+        warnings=warnings,
+    )
 
 
 def first_warning(path: str, algorithm: Algorithm) -> str | None:
@@ -114,38 +98,32 @@ def first_warning(path: str, algorithm: Algorithm) -> str | None:
     return f"{path}:{first.line}:{first.column}: warning: {first.message}{more}"
 
 
-def _read(path: Path, lets: Mapping[str, int] | None) -> Checked:
+def _read(path: Path, lets: Mapping[str, int] | None) -> Facts:
+    """The size of the program in a file, its warnings and its id; of a task what it means."""
     if path.suffix.lower() == ".task":
-        return _task(path)
+        from bitwright.transformers.report import count_inputs, describe_task
+        from bitwright.transformers.task_text import TaskError, load_task
+
+        try:
+            task = load_task(path)
+        except TaskError as error:
+            raise ProgramError([error.problem]) from None
+        size = f"{task.columns.statement}, for {count_inputs(task.inputs)} inputs"
+        return {"size": size, "meaning": [[*row] for row in describe_task(task)]}
     if (package := package_of(str(path))) is not None:
         size, warnings = package.check_program(path)
-        return Checked(size, warnings=tuple(Problem(0, 0, warning) for warning in warnings))
+        return {"size": size, "warnings": [Problem(0, 0, warning) for warning in warnings]}
     return _rules(read_text(path), printable(path.stem), lets)
 
 
-def _task(path: Path) -> Checked:
-    from bitwright.transformers.report import count_inputs, describe_task
-    from bitwright.transformers.task_text import TaskError, load_task
-
-    try:
-        task = load_task(path)
-    except TaskError as error:
-        raise ProgramError([error.problem]) from None
-    what = f"{task.columns.statement}, for {count_inputs(task.inputs)} inputs"
-    return Checked(what, meaning=tuple(describe_task(task)))
-
-
-def _rules(text: str, name: str, lets: Mapping[str, int] | None) -> Checked:
+def _rules(text: str, name: str, lets: Mapping[str, int] | None) -> Facts:
     from bitwright.rules.text.lint import lint, lint_nodes
 
-    algorithm = parse_any(text, name, lets)
-    if isinstance(algorithm, NodeProgram):
-        kinds = counted(len(algorithm.kinds), "kind")
-        return Checked(
-            f"a node program with {algorithm.sizes}; {kinds} of cells", warnings=tuple(lint_nodes(text, algorithm))
-        )
-    program = algorithm.program
-    return Checked(program.sizes, warnings=tuple(lint(text, algorithm)), program_id=program.id)
+    found = parse_any(text, name, lets)
+    if isinstance(found, NodeProgram):
+        kinds = counted(len(found.kinds), "kind")
+        return {"size": f"a node program with {found.sizes}; {kinds} of cells", "warnings": lint_nodes(text, found)}
+    return {"size": found.program.sizes, "warnings": lint(text, found), "program_id": found.program.id}
 
 
 def _located(problems: Iterable[Problem]) -> list[dict[str, object]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from bitwright.common.bits import shorten, whole_number
 from bitwright.common.errors import InputError, check_choice, option, suggestion
@@ -37,6 +37,22 @@ _OF = {
     "tile": _LIMITS,
 }
 SETTINGS = tuple(_OF)
+
+
+class EngineSettings(TypedDict, total=False):
+    """The settings of an `EngineChoice`, by name."""
+
+    rounding: str | None
+    padding: int | None
+    networks: int | None
+    seed: int | None
+    width: int | None
+    device: str | None
+    compiled: bool | None
+    tile: Tile | None
+    evaluate: bool | None
+
+
 _OF_TRAINING = ("width", "networks", "seed", "padding", "tile")  # which a trained network has already
 _OF_WHOLE = ("padding", "device")  # go with networks of the whole state alone
 MOST_TILE = 16  # neighbouring cells that are taken as one
@@ -120,11 +136,6 @@ class EngineChoice:
         """How many neighbouring cells are one: the whole state, but for networks that are trained now."""
         return self.tile or (1 if self.runs_trained else "all")
 
-    @property
-    def by_cells(self) -> bool:
-        """Whether steps are made cell by cell."""
-        return self.cells != "all"
-
     def examples(self, algorithm: Algorithm) -> int:
         """K, the same for every verb."""
         return training_size(algorithm, self.rounding, self.padding)
@@ -158,9 +169,7 @@ def engine_for(
     check_options(settings, SETTINGS, "an engine")
     if not isinstance(engine, str | None):
         if not hasattr(engine, "begin"):
-            raise InputError(
-                f"an engine is a name such as 'limit', or one that was made, got a {type(engine).__name__}"
-            )
+            raise InputError(f"an engine is a name, such as 'limit', or an Engine, got a {type(engine).__name__}")
         if settings or network is not None:
             raise InputError("an engine that is given whole has its settings already; leave them out")
         return engine
@@ -174,9 +183,7 @@ def engine_for(
             from bitwright.verbs.models import model_engine
 
             if len(network) > 1:
-                raise InputError(
-                    "a network that was made elsewhere runs a program alone: give it by itself, not in a list"
-                )
+                raise InputError("a network that was made elsewhere runs a program alone, not in a list")
             return model_engine(algorithm, network[0], choice.checked(trained=True))
     elif choice.checked().runs_trained:
         one = choice.networks == 1
@@ -251,11 +258,17 @@ def _trained(
 
     A single network of cells is quantized and proved; others are averaged as they are.
     """
+    from bitwright.networks import Recipe
     from bitwright.networks.cache import cached_network
+    from bitwright.proofs.width import suggested_width
     from bitwright.verbs.cells import members_of, train_on_pattern, train_smallest
 
     make: Trainer = train or (lambda program, recipe: cached_network(program, recipe)[0])
-    recipe = recipe_of(algorithm, choice, pattern)
+    runs = None if pattern.whole is None else algorithm
+    padding = 0 if runs is None else choice.examples(algorithm) - algorithm.program.templates
+    recipe = Recipe(choice.width or suggested_width(pattern, runs, padding), choice.seed, padding=padding)
+    if choice.device != "cpu":
+        recipe = replace(recipe, trainer="torch", device=choice.device)
     if choice.networks > 1 or pattern.whole is not None:
         return [make(pattern.program, one) for one in members_of(recipe, choice.networks)]
     fit = train_smallest if choice.width is None else train_on_pattern
@@ -288,14 +301,3 @@ def trainer(tell: Teller) -> Trainer:
             return cached_network(program, recipe, lambda step, _: progress(min(step, most), most))[0]
 
     return make
-
-
-def recipe_of(algorithm: Algorithm, choice: EngineChoice, pattern: Pattern) -> Recipe:
-    """How the first network of a choice is trained."""
-    from bitwright.networks import Recipe
-    from bitwright.proofs.width import suggested_width
-
-    runs = None if pattern.whole is None else algorithm
-    padding = 0 if runs is None else choice.examples(algorithm) - algorithm.program.templates
-    recipe = Recipe(choice.width or suggested_width(pattern, runs, padding), choice.seed, padding=padding)
-    return recipe if choice.device == "cpu" else replace(recipe, trainer="torch", device=choice.device)

@@ -8,7 +8,7 @@ from functools import cached_property
 from math import isfinite
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from bitwright.common.errors import InputError, Report, counted, option, thousandths
 from bitwright.common.files.storage import as_path
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bitwright.networks.quantize import Cost
     from bitwright.networks.train import ExecutionSet
     from bitwright.verbs.certificates import Certificate
+    from bitwright.verbs.engines import EngineSettings
 
 CLAIM = "tested, not proved"  # of float weights, and of networks with too many states to try
 
@@ -177,7 +178,7 @@ class Network(Shown, Report):
         """
         return [] if self.trained_cells is None else [self.trained_cells.sentence]
 
-    def engine(self, what: Algorithm | Program, **settings: Any) -> Engine:
+    def engine(self, what: Algorithm | Program, **settings: Unpack[EngineSettings]) -> Engine:
         """The engine that runs a program by this network; its settings are those of `run`.
 
         >>> from bitwright import addition, train
@@ -391,17 +392,17 @@ def wider(weight_bits: int) -> str:
 
 def as_networks(given: Any) -> list[Any]:
     """One network or several as a list of `Network`; one that was made elsewhere is a `HeldModel`."""
-    from bitwright.networks.external import as_model, is_model
-
     found: list[Any] = []
     for one in given if isinstance(given, list | tuple) else [given]:
         if isinstance(one, Network | AnyNetwork):
             found.append(one if isinstance(one, Network) else Network(one, None))
-        elif isinstance(one, str | PathLike) or not is_model(one):
+            continue
+        from bitwright.networks.external import as_model, is_model
+
+        if not is_model(one):
             hint = "; Network.load(path) reads a file" if isinstance(one, str | PathLike) else ""
             raise InputError(f"give a network, or a list of networks, got a {type(one).__name__}{hint}")
-        else:
-            found.append(as_model(one))
+        found.append(as_model(one))
     if not found:
         raise InputError("give at least one trained network, or leave it out")
     return found
@@ -409,13 +410,15 @@ def as_networks(given: Any) -> list[Any]:
 
 def load_networks(*paths: str | PathLike[str], what: Algorithm | Program | None = None) -> list[Any]:
     """The networks in these files, and in folders of files, for the program `what`; an ONNX file is a `Model`."""
-    from bitwright.networks.external import Model
-
     found: list[Any] = []
     for path in paths:
         place = as_path(path, "a network file")
-        onnx = place.suffix.lower() == ".onnx"
-        found += [Model(place)] if onnx else [_loaded(file, what) for file in network_files(place)]
+        if place.suffix.lower() == ".onnx":
+            from bitwright.networks.external import Model
+
+            found.append(Model(place))
+        else:
+            found += [_loaded(file, what) for file in network_files(place)]
     return found
 
 

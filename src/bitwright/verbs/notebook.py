@@ -19,6 +19,7 @@ from bitwright.transformers.decision import Decision
 from bitwright.transformers.picture import decision_html
 from bitwright.verbs.certificates import Certificate
 from bitwright.verbs.network import Network
+from bitwright.verbs.reports import Summary
 
 MOST_ROWS, MOST_STEPS, MOST_BITS, MOST_BYTES = 30, 120, 400, 4 << 20  # a notebook keeps all that it shows
 
@@ -103,8 +104,18 @@ def _nodes(run: Run) -> str:
 @html_of.register
 def _(certificate: Certificate) -> str:
     headline, *lines = certificate.report()
-    rows = [(escape(line[:12].strip()), escape(line[12:])) for line in lines]
-    colour = "#00815d" if certificate.certified else "#c8321f"
+    return _report(headline, [(line[:12].strip(), line[12:]) for line in lines], certificate.certified)
+
+
+@html_of.register
+def _(summary: Summary) -> str:
+    return _report(summary.sentence, [(line.strip(),) for line in summary.rows()], bool(summary))
+
+
+def _report(headline: str, lines: Sequence[Sequence[str]], good: bool) -> str:
+    """A headline in the colour of the verdict, and rows below it."""
+    rows = [[escape(part) for part in line] for line in lines]
+    colour = "#00815d" if good else "#c8321f"
     return f'<div><strong style="color:{colour}">{escape(headline)}</strong>{_table((), rows)}</div>'
 
 

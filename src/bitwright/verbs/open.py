@@ -62,12 +62,17 @@ def open_program(
     dialect: str | None = None,
     **lets: int,
 ) -> Algorithm | NodeProgram:
-    """The program in a file: rules (.bw), SBN (.sbn), the small language (.py), SUBLEQ (.sq) or an image (.dec).
+    """The program in a file. Rules for the nodes of graphs are a NodeProgram, which `run` takes with a graph.
 
-    Numbers by name are values in place of those of the `let` lines of rules, such as l=1000. Rules for the nodes of
-    graphs are a NodeProgram, which `run` takes with a graph. What rules can hardly mean is a `BitwrightWarning`. SBN
-    runs on machine B unless `machine` is "A". An image does not say what machine it is for: give `words`, `word_width`
-    and `dialect`. The names of the shipped algorithms are taken too, with `bits` or `order`.
+    A rule that is valid but probably a mistake is a `BitwrightWarning`.
+
+    Args:
+        path: a file of rules (.bw), SBN (.sbn), SUBLEQ (.sq) or an image (.dec), or the name of a shipped algorithm.
+        bits: the bit length of a shipped algorithm.
+        order: for "permutation", where each bit goes.
+        machine: "A" or "B" (the default) for SBN.
+        words, word_width, dialect: machine V for an image, which does not name its own.
+        lets: values in place of those of the `let` lines of rules, such as l=1000.
 
     >>> import bitwright
     >>> lines = ["let l = 3", "bits p[l]", "block p[1..l]", "when p[1]=1 write p[2]", "input p", "steps 1"]

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bitwright.common.errors import Report
+from bitwright.common.lazy import Shown
 
 
 @dataclass(frozen=True, repr=False)
-class Summary(Report):
+class Summary(Shown, Report):
     """A headline, rows and data; true unless it reports a problem."""
 
     headline: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from bitwright import validation
 from bitwright.common.bits import whole_number
@@ -24,7 +24,7 @@ from bitwright.validation.functions import Given
 from bitwright.validation.oracles import ensured
 from bitwright.validation.report import broken_bound as broken_bound
 from bitwright.verbs import devices
-from bitwright.verbs.engines import EngineChoice, engine_for
+from bitwright.verbs.engines import EngineChoice, EngineSettings, engine_for
 from bitwright.verbs.network import Network, as_networks
 from bitwright.verbs.open import SIZED, named_algorithm
 from bitwright.verbs.telling import Teller, say_compiling, teller
@@ -47,25 +47,33 @@ def validate(
     steps: int | None = None,
     workers: str | int = "1",
     resume: str | PathLike[str] | None = None,
-    device: str | None = None,
     unsliced: bool = False,
     progress: Teller | Progress | bool | None = None,
-    **settings: Any,
+    **settings: Unpack[EngineSettings],
 ) -> Validation:
     """Runs every input (or `random` ones) through an engine, and compares every output and every step.
 
-    The engine is by default `network` if a network is given, else `limit`; its settings are those of `run`. Every step
-    is compared with the rules.
+    Every step is compared with the rules, and every `ensure` line must be true of every run that ends. Without an
+    `oracle` outputs are compared with Python's integers for `addition`, `multiplication` and `permutation`, with the
+    plain interpreter for SBN code, with the `ensure` lines of a program that give its outputs, and otherwise with what
+    the rules give.
 
-    Outputs are compared with an `oracle`: a function that takes the inputs by name and gives the output, or a
-    dictionary of outputs; None where a run never ends. With `arrays` it takes NumPy arrays of inputs, which is much
-    faster. Without one they are compared with Python's integers for `addition`, `multiplication` and `permutation`,
-    with the plain interpreter for SBN code, with the `ensure` lines of a program that give its outputs, and
-    otherwise with what the rules give. Every `ensure` line must also be true of every run that ends.
-
-    With several `workers`, or a file to `resume` from, a function is in a file, and named as "module:function". A run
-    is cut off after `steps` steps. Without a `device` long work through one integer network goes to a GPU, if there is
-    one. `unsliced` walks through the engine itself, not through its bit-sliced form.
+    Args:
+        what: the program.
+        oracle: a function that takes the inputs by name and returns the output, or a dictionary of outputs; None where
+            a run never ends. With several `workers`, or a file to `resume` from, it is named as "module:function".
+        arrays: the oracle takes NumPy arrays of inputs, which is much faster.
+        engine: an engine or its name; by default "network" if a network is given, else "limit".
+        network: a trained network, or several to average.
+        random: how many random inputs to run, in place of all.
+        sample_seed: which random inputs.
+        steps: where a run is cut off.
+        workers: how many processes share out the inputs; "all" or "ray".
+        resume: a file that keeps what is done; after an interruption the work continues from it.
+        unsliced: walk through the engine itself, not through its bit-sliced form.
+        progress: True for lines on standard error, or a function of what is done and how much there is.
+        settings: those of the engine, as for `run`. Without a `device` long work through one integer network goes to a
+            GPU, if there is one.
 
     >>> from bitwright import addition
     >>> print(validate(addition(3)))
@@ -77,7 +85,7 @@ def validate(
     >>> validate(addition(3), lambda p, q: p | q, arrays=True).tally.failures[0].inputs
     {'p': 1, 'q': 1}
     """
-    tell = teller(progress)
+    tell, device = teller(progress), settings.pop("device", None)
     if sample_seed is not None and random is None:
         raise InputError(
             f"{option('sample_seed')} says which inputs {option('random')} takes; without {option('random')} all "
@@ -100,7 +108,8 @@ def validate(
     who = Workers.parse(str(workers), device or "cpu")
     if device is None and name == "network" and isinstance(engine, str | None):
         device = _device(algorithm, network, random, who, tell)
-    settings |= {} if device in (None, "cpu") else {"device": device}
+    if device not in (None, "cpu"):
+        settings["device"] = device
     chosen = engine_for(algorithm, engine, network, settings, tell, "limit")
     if file is not None and not chosen.covered:
         raise InputError(

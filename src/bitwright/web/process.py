@@ -79,7 +79,7 @@ class Worker:
     async def _ready(self) -> Any:
         """A process that waits for a job."""
         started = self._starting
-        if started.done() and (started.exception() or started.result().returncode is not None):
+        if started.done() and (started.exception() or _is_gone(started.result())):
             self._starting = asyncio.create_task(self._start())
         try:
             return await asyncio.shield(self._starting)
@@ -110,6 +110,16 @@ async def _message(process: Any) -> Message:
     if not (line := await process.stdout.readline()).endswith(b"\n"):
         raise EOFError("it ended")
     return dict(json.loads(line))
+
+
+def _is_gone(process: Process) -> bool:
+    """Whether it has ended, also where the event loop does not know it yet."""
+    try:
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return True
+    except AttributeError:  # Windows
+        return process.returncode is not None
 
 
 async def _end(process: Process) -> None:

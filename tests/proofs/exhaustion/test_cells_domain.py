@@ -9,8 +9,9 @@ import pytest
 
 from bitwright import Certificate, InputError, Network, ProofError, addition, certify
 from bitwright import train as train_on_cells
-from bitwright.proofs.exhaustion import ProofTask, make_domain
-from bitwright.proofs.exhaustion import certify_network as prove
+from bitwright.proofs.exhaustion.certificate import certify_network as prove
+from bitwright.proofs.exhaustion.domains import make_domain
+from bitwright.proofs.exhaustion.task import ProofTask
 from bitwright.rules import Algorithm
 
 NINE = addition(9)

@@ -12,7 +12,7 @@ from random_programs.checks import exact_network
 from bitwright import Algorithm, BitwrightError, InputError, Network, certify, parse
 from bitwright.cli.main import main
 from bitwright.networks import Plan, Recipe, train
-from bitwright.proofs.exhaustion import certify_network as prove
+from bitwright.proofs.exhaustion.certificate import certify_network as prove
 from bitwright.proofs.exhaustion.findings import IntegerJudge
 from bitwright.proofs.exhaustion.one_state import look_at_state, state_with
 from bitwright.rules.pattern import every_cell
