@@ -160,7 +160,7 @@ certify flood.bw | flood
 certify flood.bw --tile 1 --sizes 1..3 | flood 1..3
 certify machine-v --bits 4 | --bits
 certify cells.safetensors | cells.safetensors program
-certify own.bw --network own.bw | own.bw program, network; .safetensors
+certify own.bw --network own.bw | own.bw program; network, .safetensors
 certify go.bw --network cells.safetensors --sizes l=1..3 --let l=2 | l
 certify addition --network whole.safetensors --rounding sign | 0
 certify addition --network whole.safetensors --n blocks | --n --network

@@ -31,21 +31,21 @@ ZERO: Polynomial = {}
 
 
 @dataclass(frozen=True)
-class Atom:
+class Fact:
     """A polynomial is 0 (`==`), is 0 or more (`>=`), or is divisible by a word (`%`)."""
 
     sign: str
     value: Polynomial
     modulus: str = ""
 
-    def put(self, values: Values) -> Atom:
+    def put(self, values: Values) -> Fact:
         """The same of other names; its modulus is lost unless it is one of them."""
         modulus = values.get(self.modulus, {(self.modulus,): 1})
         ((names, factor),) = modulus.items() if len(modulus) == 1 else [((), 0)]
-        return Atom(self.sign, substitute(self.value, values), names[0] if len(names) == factor == 1 else "")
+        return Fact(self.sign, substitute(self.value, values), names[0] if len(names) == factor == 1 else "")
 
 
-def atoms_of(truth: Expression) -> Iterator[Atom]:
+def atoms_of(truth: Expression) -> Iterator[Fact]:
     """A line as atoms that together say the same; raises NoPolynomialError for any other line."""
     if not isinstance(truth, Combined):
         raise NoPolynomialError
@@ -55,7 +55,7 @@ def atoms_of(truth: Expression) -> Iterator[Atom]:
     sides = [truth.left, truth.right] if truth.sign in ("==", "<", "<=") else [truth.right, truth.left]
     if truth.sign in ("<", "<=", ">", ">="):
         left, right = map(polynomial, sides)
-        yield Atom(">=", combine(combine(right, left, -1), {(): 1}, -1 if truth.sign in "<>" else 0))
+        yield Fact(">=", combine(combine(right, left, -1), {(): 1}, -1 if truth.sign in "<>" else 0))
         return
     if truth.sign != "==":
         raise NoPolynomialError
@@ -63,16 +63,16 @@ def atoms_of(truth: Expression) -> Iterator[Atom]:
     left, right = (polynomial(side.left if modulus else side) for side, modulus in zip(sides, moduli, strict=True))  # type: ignore[union-attr]
     named = {modulus for modulus in moduli if modulus}
     if not named:
-        yield Atom("==", combine(left, right, -1))
+        yield Fact("==", combine(left, right, -1))
         return
     (modulus,) = named if len(named) == 1 else [""]
     if not modulus:
         raise NoPolynomialError
-    yield Atom("%", combine(left, right, -1), modulus)
+    yield Fact("%", combine(left, right, -1), modulus)
     for value, own in ((left, moduli[0]), (right, moduli[1])):
         if not own:  # the value is the remainder itself
-            yield Atom(">=", value)
-            yield Atom(">=", combine({(modulus,): 1, (): -1}, value, -1))
+            yield Fact(">=", value)
+            yield Fact(">=", combine({(modulus,): 1, (): -1}, value, -1))
 
 
 def _modulus(side: Expression) -> str:
@@ -88,7 +88,7 @@ def _modulus(side: Expression) -> str:
 # Linear arithmetic.
 
 
-def contradictory(facts: Iterable[Atom]) -> bool:
+def contradictory(facts: Iterable[Fact]) -> bool:
     """Whether no natural numbers make all `==` and `>=` facts true. A no may be wrong."""
     signs: dict[str, list[Affine]] = {"==": [], ">=": []}
     values = [(fact.sign, fact.value) for fact in facts if fact.sign in signs]
@@ -107,9 +107,9 @@ def contradictory(facts: Iterable[Atom]) -> bool:
     return any(left) or not feasible(form.put(fixed) for form in signs[">="])
 
 
-def implied(facts: Sequence[Atom], value: Polynomial) -> bool:
+def implied(facts: Sequence[Fact], value: Polynomial) -> bool:
     """Whether a polynomial is 0 or more wherever the facts are true. A no may be wrong."""
-    return contradictory([*facts, Atom(">=", combine({(): -1}, value, -1))])
+    return contradictory([*facts, Fact(">=", combine({(): -1}, value, -1))])
 
 
 def room(value: Polynomial, length: Growth) -> Polynomial:
@@ -130,11 +130,11 @@ class Followed:
     """
 
     begin: dict[str, Polynomial]
-    facts: list[Atom]
+    facts: list[Fact]
     ends: dict[str, Polynomial] = field(default_factory=dict)
     loose: dict[str, list[Growth]] = field(default_factory=dict)
 
-    def kept(self, atom: Atom) -> list[Growth] | None:
+    def kept(self, atom: Fact) -> list[Growth] | None:
         """Whether an invariant is true again: None if that was not shown, else the powers modulo which it is."""
         loose = [one for word in {name for names in atom.value for name in names} for one in self.loose.get(word, ())]
         new, old = atom.put(self.ends), atom.put(self.begin)
@@ -154,12 +154,12 @@ def undivided(value: Polynomial, modulus: str) -> Polynomial:
 
 
 def follow(
-    way: Path, lengths: Mapping[str, Growth], words: Sequence[str], same: Values, known: Iterable[Atom]
+    way: Path, lengths: Mapping[str, Growth], words: Sequence[str], same: Values, known: Iterable[Fact]
 ) -> Followed:
     """What a path makes of words. `same` has the words that are always inputs, `known` what is true in cut states."""
     first, last, halves = way.states[0], way.states[-1], dict[str, Polynomial]()
     begin: dict[str, Polynomial] = {}
-    bits: list[Atom] = []
+    bits: list[Fact] = []
     for word in words:
         if first[word] == OFF or word in same:
             begin[word] = ZERO if first[word] == OFF else same[word]
@@ -167,7 +167,7 @@ def follow(
             halves[word] = {(f"half of {word}",): 1}
             lowest: Polynomial = {(): way.fixed[word]} if word in way.fixed else {(f"{word}[1]",): 1}
             begin[word] = combine(lowest, halves[word], 2)
-            bits.append(Atom(">=", combine({(): 1}, lowest, -1)))
+            bits.append(Fact(">=", combine({(): 1}, lowest, -1)))
         else:
             begin[word] = {(word,): 1}
     found = Followed(begin, [*(atom.put(begin) for atom in known), *bits])
@@ -191,11 +191,11 @@ def follow(
         if not loose and implied(found.facts, total) and implied(found.facts, room(total, length)):
             if top is not None:
                 below, least = room(total, half), 1 << max(-int(half[0]), 0)
-                found.facts.append(Atom(">=", combine({(): -least}, below, -1) if top else below))
+                found.facts.append(Fact(">=", combine({(): -least}, below, -1) if top else below))
             return total, []
         negative: Polynomial = combine({(): -1}, total, -1)
         if not loose and top is not None and all(implied(found.facts, room(one, half)) for one in (total, negative)):
-            found.facts.append(Atom(">=", negative if top else total))  # in two's complement
+            found.facts.append(Fact(">=", negative if top else total))  # in two's complement
             if not top:
                 return total, []
             if int(length[0]) >= 0:

@@ -22,7 +22,7 @@ from bitwright.proofs.function.affine import IndexForm, SizeReader, reach
 from bitwright.proofs.function.algebra import (
     POWER,
     ZERO,
-    Atom,
+    Fact,
     Values,
     atoms_of,
     contradictory,
@@ -160,7 +160,7 @@ class RoundsProof:
 
     # Lines as polynomials.
 
-    def _atoms(self, line: EnsureLine, taken: Mapping[str, str] | list[str], needed: bool = True) -> list[Atom]:
+    def _atoms(self, line: EnsureLine, taken: Mapping[str, str] | list[str], needed: bool = True) -> list[Fact]:
         """A line as atoms, with inputs as `in.NAME`; those that a condition has, or none."""
         names = inputs_by_name(self.algorithm, taken)
         known = {*taken, *(f"in.{word.name}" for word in self.algorithm.inputs)}
@@ -173,22 +173,22 @@ class RoundsProof:
             raise NoShapeError(f"'{line}' is no equation, inequality or congruence of words and inputs")
         return [] if line.ranges or others else found
 
-    def _sizes(self) -> Iterator[Atom]:
+    def _sizes(self) -> Iterator[Fact]:
         """How large words and inputs are."""
-        yield Atom(">=", {(POWER,): 1 << max(0, -self.least), (): -(1 << max(0, self.least))})
+        yield Fact(">=", {(POWER,): 1 << max(0, -self.least), (): -(1 << max(0, self.least))})
         for name in (*self.words, *(f"in.{word.name}" for word in self.algorithm.inputs)):
             length = self.length_of(name)
             if length is not None:
-                yield Atom(">=", room({(name,): 1}, length))
+                yield Fact(">=", room({(name,): 1}, length))
 
-    def _true(self, atom: Atom, facts: list[Atom]) -> bool:
+    def _true(self, atom: Fact, facts: list[Fact]) -> bool:
         """Whether an atom follows from facts."""
         if atom.sign == "%":
             return bool(atom.modulus) and not undivided(atom.value, atom.modulus)
         signs = (1, -1) if atom.sign == "==" else (1,)
         return not atom.value or all(implied(facts, combine(ZERO, atom.value, sign)) for sign in signs)
 
-    def _concluded(self, atom: Atom, facts: list[Atom]) -> bool:
+    def _concluded(self, atom: Fact, facts: list[Fact]) -> bool:
         """Whether an atom follows from facts where the measure is 0, among them all exact invariants."""
         if self._true(atom, facts):
             return True
@@ -343,8 +343,8 @@ class RoundsProof:
     # What rounds make of the words.
 
     def _kept(
-        self, paths: list[Path], invariants: list[tuple[EnsureLine, Atom]], known: list[Atom]
-    ) -> tuple[list[Path], list[tuple[Atom, list[Growth]]]]:
+        self, paths: list[Path], invariants: list[tuple[EnsureLine, Fact]], known: list[Fact]
+    ) -> tuple[list[Path], list[tuple[Fact, list[Growth]]]]:
         """The paths that are taken if some atoms are true in cut states, and what they keep modulo which powers."""
         ways, loose = [], [list[Growth]() for _ in invariants]
         for way in paths:
@@ -379,7 +379,7 @@ class RoundsProof:
                 return word
         raise NoShapeError("no word was shown to run empty before the run is over")
 
-    def _rest(self, measure: str, known: list[Atom]) -> None:
+    def _rest(self, measure: str, known: list[Fact]) -> None:
         """From cut states in which the word is 0 every step keeps all outputs, and the word stays 0."""
         arrays = [self.array_of(word.name) for word in self.algorithm.outputs]
         self.resting = self.paths({**self.cut_state, measure: OFF})
@@ -468,7 +468,7 @@ class RoundsAtSize(RoundsProof):
         raise NoShapeError(f"'{name}' is not the lower end of an array")
 
 
-def _inputs_among(atoms: list[Atom]) -> Values:
+def _inputs_among(atoms: list[Fact]) -> Values:
     """The words that equal inputs by these equations."""
     found: dict[str, Polynomial] = {}
     for atom in atoms:
