@@ -8,8 +8,8 @@ the next: in each state every array is off, on, its first or last bit, or a word
 walks through an array (a phase), busy arrays work on their own; check_function.py checks what they compute. Checked at
 all sizes given: the start, every step, every phase, that all cases have a path, that a round keeps the invariants (by
 polynomials and linear arithmetic) on every path that is ever taken, that a word is 0 before the run is over, that the
-outputs then stay, and that the lines follow, for inputs that satisfy the `where` lines. Taken for granted is that
-larger sizes go on as these do. Exit 0: it holds; 1: it does not; 2: something cannot be read.
+outputs then stay, and that the lines follow, for inputs that satisfy the `where` lines. Assumed is that larger sizes
+continue as these do. Exit 0: it holds; 1: it does not; 2: something cannot be read.
 """
 
 import json
