@@ -292,7 +292,7 @@ def _cells_row(found: dict[str, Any]) -> str:
 
 
 def _executions_table() -> list[list[str]]:
-    return page_table("explanation/networks.md", "cells", "learnt from", "different examples")
+    return page_table("explanation/networks.md", "cells", "learned from", "different examples")
 
 
 def _executions_row(cells: list[str]) -> str:
