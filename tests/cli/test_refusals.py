@@ -207,7 +207,7 @@ export addition --to dataset -o x.csv | .npz
 export addition --sample-seed 5 -o x.npz | --sample-seed dataset
 export addition --from runs --padding 3 -o x.npz | --padding
 export own.bw --to c -o x.c | own.bw program; --program
-export own.bw --to integer -o x.safetensors | own.bw network; .safetensors
+export own.bw --to integer -o x.safetensors | own.bw network, .safetensors
 export whole.safetensors --to onx -o a.onnx | onx; 'onnx'
 export whole.safetensors --to onnx -o a.vnnlib | .onnx onnx,
 export whole.safetensors -o a.vnnlib | --to: vnnlib
