@@ -90,7 +90,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "states of runs": (lambda: bw.executions(small(), "runs", states=5, runs=5), "runs states"),
     "width of text": (lambda: bw.Recipe(width=cast(Any, "a")), "'a'"),
     "no width": (lambda: bw.Recipe(width=0), "width 1"),
-    "names twice": (lambda: bw.Executions(BOOL, BOOL, ("x", "x")), "two bits are named"),
+    "names twice": (lambda: bw.Executions(BOOL, BOOL, ("x", "x")), "bits named"),
     "no names": (lambda: bw.Executions(BOOL, BOOL, cast(Any, None)), "tuple None"),
     "no graph": (lambda: bw.run(bw.parse(FLOOD), graph="", source="1"), "graph empty"),
     "no table": (lambda: bw.run(bw.parse(FLOOD), "", graph="path:3"), "inputs empty"),

@@ -11,7 +11,7 @@ from typing import Any
 
 from bitwright.exports.rocq.families import Link, Place, Row, link
 from bitwright.exports.rocq.forms import FITTED, NotAffineError, natural, value_at
-from bitwright.exports.rocq.lines import Chain, ChainLines, Law
+from bitwright.exports.rocq.lines import CertifiedChain, ChainLines, ScaledSum
 from bitwright.exports.rocq.program import SizedProgram
 from bitwright.exports.rocq.templates import each, render
 from bitwright.proofs.function.chain import SHORTEST, class_of
@@ -19,7 +19,7 @@ from bitwright.proofs.function.chain import SHORTEST, class_of
 FUEL = 4000
 
 
-def chain_text(program: SizedProgram, chained: Chain) -> str:
+def chain_text(program: SizedProgram, chained: CertifiedChain) -> str:
     """Returns the text of the file; raises NotAffineError if the program does not fit."""
     claim, words, families = ChainLines(chained, program), program.words, program.families
     long = max(families.least, next(l for l in range(1, 99) if value_at(chained.positions, l) >= SHORTEST))
@@ -91,7 +91,7 @@ def _certified(certificate: Mapping[str, Any], flags: Sequence[str]) -> dict[str
     }
 
 
-def _links(chained: Chain, program: SizedProgram) -> tuple[list[Link], list[Link]]:
+def _links(chained: CertifiedChain, program: SizedProgram) -> tuple[list[Link], list[Link]]:
     """Maps the chain's rules to the program's rules at every length, and vice versa."""
     chain, families = chained.certificate["chain"], program.families
     numbers = {  # part of the chain's rules, mask, value: its index there
@@ -111,7 +111,7 @@ def _links(chained: Chain, program: SizedProgram) -> tuple[list[Link], list[Link
     return [link(to_rule[key]) for key in sorted(to_rule)], list(map(link, to_chain))
 
 
-def _place(chained: Chain, rule: Row, n: int) -> tuple[int, int, int, int]:
+def _place(chained: CertifiedChain, rule: Row, n: int) -> tuple[int, int, int, int]:
     """Returns the part of the chain's rules (classes 1 to 5, globals), mask, value, and position."""
     places = [chained.place(bit) for bit in rule.lists[0]]
     numbers = [
@@ -127,7 +127,7 @@ def _place(chained: Chain, rule: Row, n: int) -> tuple[int, int, int, int]:
     return c - 1, mask, value, places[0][1] if c == 3 else 0
 
 
-def _law(law: Law, claim: ChainLines) -> dict[str, object]:
+def _law(law: ScaledSum, claim: ChainLines) -> dict[str, object]:
     """Returns a law for the checker, its value in terms of words, and the facts about words that its proof uses."""
     chained, words = claim.chain, claim.words
     facts, ends, n = "", "", f"({natural(chained.positions)})"

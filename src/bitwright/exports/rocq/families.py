@@ -147,7 +147,7 @@ Place = tuple[int, int, int, int]  # a row and its target: segment, template, ro
 
 
 @dataclass(frozen=True)
-class Families:
+class ProgramSegments:
     """A whole program as functions of l."""
 
     rules: tuple[Segment, ...]
@@ -164,7 +164,7 @@ class Families:
         return ", ".join(f"{one}..{last}" if one < last else str(one) for one, last in ranges_of(self.compared))
 
 
-def families_of(make: Callable[[int], Listed], *own: int) -> Families:
+def families_of(make: Callable[[int], Listed], *own: int) -> ProgramSegments:
     """Returns the families of a program, also compared at its own size; raises NotAffineError if there are none."""
     programs: dict[int, Listed] = {}
     for size in sorted({*COMPARED, *FITTED, *own}):
@@ -191,7 +191,7 @@ def families_of(make: Callable[[int], Listed], *own: int) -> Families:
             f"the families fitted at the sizes {FITTED[0]}..{FITTED[-1]} differ from the program at size {wrong[-1]}"
         )
     least = wrong[-1] + 1 if wrong else min(programs)
-    return Families(rules, cells, *links, places, least, tuple(l for l in programs if l >= least))
+    return ProgramSegments(rules, cells, *links, places, least, tuple(l for l in programs if l >= least))
 
 
 def _same(rows: Sequence[Row], segments: Sequence[Segment], l: int) -> bool:
