@@ -94,7 +94,7 @@ def test_an_entry_that_was_altered_is_replaced_and_not_used(how: str, caplog: py
     assert again.digest == network.digest
     [said] = [record.getMessage() for record in caplog.records]
     assert said.startswith(str(path))
-    assert said.endswith("it is trained again and replaced")
+    assert said.endswith("training it again")
     assert not cached_network(PROGRAM, RECIPE)[1]
 
 
