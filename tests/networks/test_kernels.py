@@ -131,7 +131,7 @@ def test_files_name_the_kernel_and_members_of_two_kernels_are_not_mixed(
     assert read_about(tmp_path / "member-000000.safetensors").origin.kernel == here
     mine = train_one(program, recipe)[0]
     elsewhere = another("Prescott", monkeypatch)
-    with pytest.raises(InputError, match=rf"was trained with the kernel {here}, but this machine has {elsewhere}; choose"):
+    with pytest.raises(InputError, match=rf"was trained with the kernel {here}, .*{elsewhere}; choose"):
         train_members(program, recipe, 2, tmp_path)
     theirs = train_one(program, Recipe(64, member=1))[0]
     assert theirs.origin.kernel == elsewhere

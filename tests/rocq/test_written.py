@@ -235,7 +235,7 @@ def test_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"folder.*empty"):
         export(network, tmp_path / "there", to="rocq")
     whole = train(addition(2), tile="all", integer=True, width=512)
-    with pytest.raises(InputError, match="networks of cells"):
+    with pytest.raises(InputError, match="network of cells"):
         export(whole, tmp_path / "whole", addition(2), to="rocq")
     with pytest.raises(InputError, match=r"quantize.*first"):
         export(train(addition(4), integer=False), tmp_path / "real", to="rocq")

@@ -98,10 +98,10 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         lambda: bw.run(bw.parse(FLOOD), [{"source": "1"}], graph=["path:3"], source="0"),
         "source given",
     ),
-    "no source": (lambda: bw.executions(small(), ""), "executions empty"),
+    "no source": (lambda: bw.executions(small(), ""), "execution empty"),
     "no name of a network": (lambda: adder().save(""), "network empty"),
     "no name of a trace": (lambda: bw.run(small(), p=1, q=1, record=True).save_trace(""), "name empty"),
-    "no name of executions": (lambda: bw.Executions.load(""), "executions empty"),
+    "no name of executions": (lambda: bw.Executions.load(""), "execution empty"),
     "no name to export": (lambda: bw.export(adder(), "", small()), "write empty"),
     "no name to open": (lambda: bw.open(""), "program empty"),
     "the name of a program": (lambda: bw.run(cast(Any, "addition")), "Algorithm Program str open"),
@@ -193,7 +193,7 @@ WRONG |= {
     "no device": (with_option(trainer="torch", device=None), "there is no device 'None'"),
     "rules on a device": (
         lambda: make_engine("templates", small().program, device="cuda"),
-        "go with the engine network, not templates",
+        "engine network templates",
     ),
     "no drawn networks": (lambda: make_engine("sampled", small().program, networks=0), "networks must be between"),
     "NaN networks": (

@@ -184,7 +184,7 @@ class Recipe:
         if self.trainer == "numpy" and self.device != "cpu":
             device = shorten(str(self.device))
             raise InputError(
-                f"the numpy trainer runs only on the cpu, got {option('device')} {device}; use {option('trainer')} torch"
+                f"the numpy trainer runs on the cpu, got {option('device')} {device}; use {option('trainer')} torch"
             )
 
 

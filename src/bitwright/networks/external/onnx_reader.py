@@ -121,7 +121,7 @@ class OnnxModel:
         dims = self._input.type.tensor_type.shape.dim
         if len(dims) != 2:
             raise InputError(
-                f"{self.name} takes an input of {len(dims)} dimensions; a network to certify must take rows of 0 and 1, "
+                f"{self.name} takes an input of {len(dims)} dimensions; a network to certify takes rows of 0 and 1, "
                 "of shape (batch, columns)"
             )
         return dims[0].dim_value, dims[1].dim_value
