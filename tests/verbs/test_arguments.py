@@ -147,7 +147,7 @@ WRONG |= {
     "a number to train": (lambda: bw.train(3), "Algorithm Program"),  # type: ignore[arg-type]
     "cells in a list": (lambda: bw.run(small(), p=1, q=1, network=[adder(), adder()]), "give itself"),
     "cells to validate": (lambda: bw.validate(small(), network=[adder(), adder()]), "list"),
-    "proof of a part": (lambda: bw.certify(small(), adder().weights), "cells given"),
+    "proof of a part": (lambda: bw.certify(small(), adder().weights), "cells pass"),
     "number among": (lambda: bw.run(small(), p=1, q=1, network=[trained(), 3]), "networks int"),  # type: ignore[list-item]
     "certify a file": (lambda: bw.certify(small(), cast(Any, "adder.safetensors")), "network str Network.load"),
     "a rounding": (lambda: bw.certify(small(), cast(Any, "sign")), "'sign'"),

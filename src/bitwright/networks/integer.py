@@ -163,7 +163,7 @@ def check_belongs(network: IntegerNetwork, program: Program) -> None:
     """Raises InputError unless the network was made for this program and has thresholds for all its states."""
     if network.origin.program_id != program.id:
         found, own = network.origin.program_id[:13], program.id[:13]
-        raise InputError(f"this network is for a different program: its id is {found}..., this program's is {own}...")
+        raise InputError(f"this network is for another program: its id is {found}..., this program's is {own}...")
     blocks = most_matches(program)
     fits = network.first.shape[1] == program.templates and network.last.shape[0] == program.bits
     if not fits or network.thresholds.shape[0] != blocks or network.writers != writer_numbers(program):

@@ -212,4 +212,4 @@ def _check_alike(networks: Sequence[FloatNetwork], program: Program) -> None:
             "these networks were trained with different linear algebra kernels; train all of them with the same kernel"
         )
     if any(network.origin.program_id != program.id for network in networks):
-        raise InputError("this network was trained for a different program")
+        raise InputError("this network was trained for another program")

@@ -91,7 +91,7 @@ def network_bytes(network: AnyNetwork, program: Program, place: Path = Path("net
     from safetensors.numpy import save
 
     if network.origin.program_id != program.id:
-        raise InputError(f"this network was trained for a different program, so it was not written to {place}")
+        raise InputError(f"this network was trained for another program, so it was not written to {place}")
     document = {
         "format": FORMAT,
         "version": __version__,
@@ -126,9 +126,7 @@ def load_any_network(path: str | Path, program: Program) -> AnyNetwork:
     about, tensors = _read(place)
     if about.origin.program_id != program.id:
         found, own = about.origin.program_id[:13], program.id[:13]
-        raise InputError(
-            f"{place} is a network for a different program: its id is {found}..., this program's is {own}..."
-        )
+        raise InputError(f"{place} is a network for another program: its id is {found}..., this program's is {own}...")
     if about.bits != list(program.layout.names) or about.examples != _examples(program):
         raise InputError(f"{place} is not {_WHAT}: its bits and examples do not match the program that it names")
     network = _network(about, tensors)

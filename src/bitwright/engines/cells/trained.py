@@ -70,7 +70,7 @@ def check_made_for(network: AnyNetwork, program: Program) -> None:
     if network.origin.program_id != program.id:
         found, own = network.origin.program_id[:13], program.id[:13]
         raise InputError(
-            f"this network is for a different program: its id is {found}..., this program's is {own}...; "
+            f"this network is for another program: its id is {found}..., this program's is {own}...; "
             "pass a network of cells as returned by train or Network.load"
         )
 

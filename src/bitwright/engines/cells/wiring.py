@@ -121,7 +121,7 @@ def tile_of(program: Program, pattern: Pattern) -> tuple[Tile, Cells]:
     if pattern.whole is not None:
         if pattern.whole != program:
             raise OtherKindError(
-                f"this network is for the whole state of a different program: its id is {pattern.whole.id[:13]}..., "
+                f"this network is for the whole state of another program: its id is {pattern.whole.id[:13]}..., "
                 f"this program's is {program.id[:13]}..."
             )
         return "all", program.cells.tiled("all")
