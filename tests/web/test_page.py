@@ -129,7 +129,7 @@ def test_sbn_a_program_that_does_not_halt_and_limits(visit: Visit) -> None:
     until(page, "document.getElementById('verdict').textContent.includes('400 templates')")
     press_run(page)
     assert "one network of width 32 for 2 kinds of cells, proved on all 16 local states" in page.inner_text("#facts")
-    page.fill("#width", "64")  # of the whole state
+    page.select_option("#rounding", "sign")  # takes networks of the whole state
     press_run(page)
     assert "network takes at most 256 examples here, this program has 400" in page.inner_text("#failure")
     page.fill("#bits", "99999")

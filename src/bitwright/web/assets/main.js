@@ -44,9 +44,9 @@ function engine() {
   element("engine-text").classList.toggle("wrong", problem !== null);
   for (const option of element("engine").options) option.disabled = option.value !== chosen && refused(option.value, rounding) !== null;
   for (const part of document.querySelectorAll("[data-engine]")) part.hidden = !part.dataset.engine.split(" ").includes(chosen);
-  const cells = ["subleq", "nodes"].includes(kind());
-  element("network-of").querySelector("[value=whole]").disabled = cells;
-  if (cells) element("network-of").value = "cells";
+  const single = ["subleq", "nodes"].includes(kind());
+  for (const option of element("network-tile").options) option.disabled = single && option.value !== "1";
+  if (single) element("network-tile").value = "1";
 }
 
 // What was found out about another program is of no use any longer, and nor is a job for it.
@@ -63,14 +63,16 @@ function request() {
   else asked.max_steps = number("max-steps", "the step limit", 0, known.limits.steps) ?? known.limits.steps;
   if (["sampled", "network"].includes(asked.engine)) Object.assign(asked, { networks: number("networks", "the number of networks", 1, 1e9) ?? 1, seed: number("seed", "the seed", 0, Number.MAX_SAFE_INTEGER) ?? 0 });
   if (asked.engine === "network") asked.width = number("width", "the width", 1, known.limits.width);
-  return possible(asked, asked.engine, asked.rounding, asked.networks > 1 || asked.width ? "whole" : "cells");
+  return possible(asked, asked.engine, asked.rounding);
 }
 
 const run = () => follow("api/run", request, showRun);
 
+const tile = () => (element("network-tile").value === "all" ? "all" : Number(element("network-tile").value));
+
 const train = () => follow("api/train", () => possible({
-  source: source(), of: element("network-of").value, seed: number("network-seed", "the seed", 0, Number.MAX_SAFE_INTEGER) ?? 0, width: number("network-width", "the width", 1, known.limits.width),
-}, "network", "calibrated", element("network-of").value), made);
+  source: source(), tile: tile(), seed: number("network-seed", "the seed", 0, Number.MAX_SAFE_INTEGER) ?? 0, width: number("network-width", "the width", 1, known.limits.width),
+}, "network", "calibrated", tile()), made);
 
 function possible(asked, ...choice) {
   const problem = refused(...choice);
@@ -81,8 +83,8 @@ function possible(asked, ...choice) {
 /** Shows a network that was trained, and has the next run take its steps by it: the same seed gives the same network. */
 function made(job) {
   showMade(job);
-  const { of, seed } = job.result;
-  if (of !== "cells" || element("network-width").value.trim() || refused("network", "calibrated") !== null) return;
+  const { tile: trained, seed } = job.result;
+  if (trained !== 1 || element("network-width").value.trim() || refused("network", "calibrated") !== null) return;
   for (const [id, value] of [["engine", "network"], ["rounding", "calibrated"], ["networks", "1"], ["width", ""], ["seed", String(seed)]]) element(id).value = value;
   engine();
 }

@@ -90,8 +90,8 @@ export function show() {
 
 // Why the program is not run or trained with that engine here; null if it is, or if that is not known yet.
 
-export function refused(engine, rounding, of = "cells") {
-  const cells = engine === "network" && rounding === "calibrated" && of === "cells";
+export function refused(engine, rounding, tile = 1) {
+  const cells = engine === "network" && rounding === "calibrated" && tile !== "all";
   const most = { kernel: limits.kernel, network: limits.network }[engine], examples = about?.examples[cells ? "cells" : rounding];
   return examples > most ? `the engine ${engine} takes at most ${grouped(most)} examples here, ${cells ? "the cells of this program have" : "this program has"} ${grouped(examples)}` : null;
 }
