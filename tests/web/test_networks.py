@@ -138,7 +138,9 @@ def test_what_cannot_be_trained_fails_with_one_line(server: Any, request_: dict[
     assert "bitwright itself failed" not in job["error"]
 
 
-@pytest.mark.parametrize("more", [{"width": 0}, {"width": 10**6}, {"seed": -1}, {"tile": "half"}, {"tile": 0}, {"more": 1}])
+@pytest.mark.parametrize(
+    "more", [{"width": 0}, {"width": 10**6}, {"seed": -1}, {"tile": "half"}, {"tile": 0}, {"more": 1}]
+)
 def test_strange_requests_are_not_taken(server: Any, more: dict[str, Any]) -> None:
     assert server.do("train", {**WHOLE, **more})["error"].startswith(next(iter(more)))
 
