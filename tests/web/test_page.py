@@ -121,7 +121,7 @@ def test_sbn_a_program_that_does_not_halt_and_limits(visit: Visit) -> None:
     page.select_option("#engine", "templates")
     page.fill("#max-steps", "50")
     press_run(page)
-    expected = "It did not halt within 50 steps, the step limit; what follows is the run so far."
+    expected = "The run did not halt within 50 steps, the step limit; below is the run so far."
     assert page.inner_text("#note") == expected
     page.select_option("#engine", "network")
     choose(page, "addition")
@@ -129,9 +129,9 @@ def test_sbn_a_program_that_does_not_halt_and_limits(visit: Visit) -> None:
     until(page, "document.getElementById('verdict').textContent.includes('400 templates')")
     press_run(page)
     assert "one network of width 32 for 2 kinds of cells, proved on all 16 local states" in page.inner_text("#facts")
-    page.fill("#width", "64")  # of the whole state
+    page.select_option("#rounding", "sign")  # takes networks of the whole state
     press_run(page)
-    assert "network takes at most 256 examples here, this program has 400" in page.inner_text("#failure")
+    assert "network takes at most 256 examples here; this program has 400" in page.inner_text("#failure")
     page.fill("#bits", "99999")
     page.wait_for_selector("html[data-checked=wrong]")
     assert page.inner_text("#verdict") == "The number of bits must be an integer between 1 and 20,000, got “99999”"
@@ -207,7 +207,7 @@ def test_without_a_server_the_page_says_so(browser: Any, server: Any) -> None:
     page.wait_for_selector("html[data-ready][data-checked=right]")
     context.set_offline(True)
     press_run(page)
-    assert page.inner_text("#failure") == "The server does not answer; is bitwright serve still running?"
+    assert page.inner_text("#failure") == "The server is not responding; is bitwright serve still running?"
     context.close()
 
 
@@ -230,7 +230,7 @@ def test_only_engines_that_fit_are_offered_and_the_reason_is_said(visit: Visit) 
     page.select_option("#engine", "kernel")
     page.fill("#bits", "300")
     until(page, "document.getElementById('verdict').textContent.includes('1,200 templates')")
-    expected = "The engine kernel takes at most 700 examples here, this program has 1,200"
+    expected = "The engine kernel takes at most 700 examples here; this program has 1,200"
     assert page.inner_text("#engine-text") == expected
 
 
