@@ -83,8 +83,9 @@ def test_the_annotated_certificate_is_one_that_certify_writes(tmp_path: Path) ->
     page = (ROOT / "docs" / "reference" / "reading-a-certificate.md").read_text()
     (listing,) = re.findall(r"^```javascript\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
     shown = json.loads(re.sub(r"//.*", "", listing))
-    rules = bitwright.open(ROOT / "examples" / "subtraction.bw")
-    bitwright.certify(rules, bitwright.train(rules)).save(tmp_path / "sub.json")
+    text = ROOT / "examples" / "subtraction.bw"
+    program = bitwright.open(text)
+    bitwright.certify(program, bitwright.train(program)).save(tmp_path / "sub.json")
     written = json.loads((tmp_path / "sub.json").read_text())
     assert set(shown) == set(written)
     assert {"distance", "tensors", "links"} < set(shown)

@@ -32,6 +32,8 @@ def function_text(program: SizedProgram, certificate: Mapping[str, Any] | None) 
                 raise  # else the certificate may prove it, which takes lines about words
     if certificate is None:
         raise NotAffineError("its proof has no certificate")
+    if any(power is None for *_, power in certificate["laws"]):
+        raise NotAffineError("its proof has a law modulo a power of two, which is not exported yet")
     if rests:
         raise NotAffineError("the run ends when nothing changes, after more steps for longer words")
     chained = CertifiedChain.of(certificate)
