@@ -152,7 +152,7 @@ def broken(page: Any) -> int:
     """Breaks the run on the screen; gives the first step that is wrong."""
     page.click("#weakest")
     until(page, BROKEN)
-    said = re.search(r"first wrong step was ([0-9,]+), with ", page.text_content("#status"))
+    said = re.search(r"went wrong in step ([0-9,]+): ", page.text_content("#status"))
     return int(said[1].replace(",", ""))
 
 
@@ -226,7 +226,7 @@ def test_a_run_that_no_weight_breaks(show: Open) -> None:
     for word in ("p", "q"):
         page.fill(f"#input-{word}", "0")
     page.click("#weakest")
-    until(page, "document.getElementById('weight-note').textContent.startsWith('None of the thresholds tried')")
+    until(page, "document.getElementById('weight-note').textContent.startsWith('No change that was tried')")
     assert not page.evaluate(BROKEN)
     assert page.is_disabled("#restore")
 

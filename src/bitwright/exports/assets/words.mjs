@@ -1,7 +1,7 @@
 /**
- * Writes numbers to a state; throws a RangeError that names an invalid value.
+ * Writes numbers into a state; throws a RangeError for a missing, unknown or oversized number.
  * @param {ReadonlyArray<{name: string, signed: boolean, bits: ArrayLike<number>}>} words
- * @param {Record<string, bigint | number | string>} values of all of them
+ * @param {Record<string, bigint | number | string>} values of all words
  * @param {Uint8Array} state is written
  */
 function loadWords(words, values, state) {
@@ -22,7 +22,7 @@ function loadWords(words, values, state) {
 }
 
 /**
- * Returns the numbers in a state.
+ * The numbers in a state.
  * @param {ReadonlyArray<{name: string, signed: boolean, bits: ArrayLike<number>}>} words
  * @param {Uint8Array} state
  * @returns {Record<string, bigint>}

@@ -1,4 +1,4 @@
-/* Runs a program; re-evaluates only cells with a changed bit. */
+/* Runs a program. Only cells with a changed bit are evaluated again: the answers of the others are the same. */
 
 class Machine {
   constructor(wires) {
@@ -15,39 +15,34 @@ class Machine {
       for (let at = this.cellAt[cell]; at < this.cellAt[cell + 1]; at++) this.bitCell[wires.cellBit[at]] = cell;
     }
     this.state = new Uint8Array(wires.bits);
-    this.packed = new Uint8Array(Math.ceil(wires.bits / 8)); // packed, eight bits to a byte
-    this.writers = new Int32Array(wires.bits); // the number of wires to a bit that are on
-    this.said = new Array(cells);
+    this.packed = new Uint8Array(Math.ceil(wires.bits / 8)); // the same, eight bits to a byte
+    this.writers = new Int32Array(wires.bits); // for each bit, the number of wires to it that are on
+    this.answers = new Array(cells);
     this.isDirty = new Uint8Array(cells);
     this.load(this.state);
   }
 
-  /** Restarts from this state. */
+  /** Starts from a state; all cells are evaluated again. */
   load(state) {
     this.state.set(state);
     this.packed.fill(0);
     state.forEach((value, bit) => { if (value) this.flip(bit); });
     this.steps = 0;
-    this.asked = 0; // number of cell evaluations
-    this.wrong = this.firstWrong = null; // step and wrong bits of the last state and of the first wrong state, or null
-    this.again();
+    this.evaluated = 0; // cells, in all steps
+    this.wrong = this.firstWrong = null; // the step and wrong bits of the last state and of the first wrong one; null for correct states
+    this.writers.fill(0);
+    this.answers.fill(null);
+    this.wrongCells = new Set(); // whose answers differ from the rules
+    this.isDirty.fill(1);
+    this.dirty = Array.from(this.answers.keys());
+    this.touched = Array.from(this.state.keys());
   }
 
   flip(bit) {
     this.packed[bit >> 3] ^= 128 >> (bit & 7);
   }
 
-  /** Re-evaluates all cells after a weight has changed. */
-  again() {
-    this.writers.fill(0);
-    this.said.fill(null);
-    this.wrongCells = new Set(); // cells that differ from the rules
-    this.isDirty.fill(1);
-    this.dirty = Array.from(this.said.keys());
-    this.touched = Array.from(this.state.keys());
-  }
-
-  /** Sets bits from outside between steps. */
+  /** Sets bits between two steps. */
   turnOn(bits) {
     for (const bit of bits) {
       if (this.state[bit]) continue;
@@ -65,13 +60,13 @@ class Machine {
     }
   }
 
-  /** Returns the network's output for a cell in some state; reuses the output in the current state if nothing has changed. */
+  /** The network's answer for a cell in some state; in the current state the last one, if no bit has changed. */
   answer(cell, state = this.state) {
-    return (state === this.state && !this.isDirty[cell] && this.said[cell]) || this.ask(cell, state);
+    return (state === this.state && !this.isDirty[cell] && this.answers[cell]) || this.evaluate(cell, state);
   }
 
   /** Evaluates the network for a cell. */
-  ask(cell, state) {
+  evaluate(cell, state) {
     const { cellKind, cellBit } = this.wires, kind = cellKind[cell], configurations = [];
     let at = this.cellAt[cell];
     for (let block = kindBlock[kind]; block < kindBlock[kind + 1]; block++) {
@@ -82,16 +77,16 @@ class Machine {
     return answerTo(kind, match(kind, configurations));
   }
 
-  /** Makes one step; returns whether a bit has changed. */
+  /** Takes a step; returns whether some bit has changed. */
   step() {
-    this.asked += this.dirty.length;
+    this.evaluated += this.dirty.length;
     for (const cell of this.dirty) {
       this.isDirty[cell] = 0;
-      const before = this.said[cell], now = this.ask(cell, this.state);
+      const before = this.answers[cell], now = this.evaluate(cell, this.state);
       if (now === before) continue;
       if (now.wrong.length) this.wrongCells.add(cell);
       else this.wrongCells.delete(cell);
-      this.said[cell] = now;
+      this.answers[cell] = now;
       if (before) this.count(cell, before, -1);
       this.count(cell, now, 1);
     }
@@ -113,12 +108,12 @@ class Machine {
     return changed;
   }
 
-  /** Returns where the new state differs from the rules, or null. */
+  /** The step and wrong bits of the state just reached; null if it follows the rules. */
   wrongState() {
     if (!this.wrongCells.size) return null;
-    const missing = new Map(); // how many more wires to a bit the rules would turn on
+    const missing = new Map(); // for each bit, how many more wires to it the rules turn on
     for (const cell of this.wrongCells) {
-      const { on, wrong } = this.said[cell];
+      const { on, wrong } = this.answers[cell];
       for (const port of wrong) for (const bit of this.wired(cell, port)) missing.set(bit, (missing.get(bit) ?? 0) + (on.includes(port) ? -1 : 1));
     }
     const bits = [...missing.keys()].filter((bit) => this.writers[bit] > 0 !== this.writers[bit] + missing.get(bit) > 0);
@@ -131,7 +126,7 @@ class Machine {
     return wireBit.subarray(wireStart[at], wireStart[at + 1]);
   }
 
-  count(cell, answer, change) { // called in every step, so allocates no array for each port
+  count(cell, answer, change) { // in every step, so without an array for each port
     const { wireStart, wireBit } = this.wires;
     for (const port of answer.on) {
       const at = this.portAt[cell] + port;
@@ -142,22 +137,15 @@ class Machine {
     }
   }
 
-  /** Makes a step of a run; returns "on" or how it ended. A step that rightly changes nothing is not counted. */
+  /** Takes a step of a run; returns "on", or how the run ended. A step that correctly changes nothing does not count. */
   advance() {
     const { ending, haltBit, steps } = this.wires;
     if (ending === "bit" && this.state[haltBit]) return "done";
     if (ending !== "rest" && this.steps >= steps) return ending === "steps" ? "done" : "limit";
     if (!this.step() && ending === "rest") {
-      if (this.firstWrong?.step !== this.steps) this.steps--; // the rules would have changed something
+      if (this.firstWrong?.step !== this.steps) this.steps--; // otherwise the rules would have changed a bit
       return "done";
     }
     return ending === "rest" && this.steps > steps ? "limit" : "on";
-  }
-
-  /** Runs to the end; returns the number of steps, or -1 if the run does not end. */
-  run() {
-    let how = "on";
-    while (how === "on") how = this.advance();
-    return how === "done" ? this.steps : -1;
   }
 }

@@ -1,16 +1,16 @@
-/* Builds a program's wiring at some size from its description: progressions of cells, bits and wires. */
+/* The wiring of a program at a size, from its description: progressions of cells, bits and wires. */
 
-// The number of bits and ports of each kind of cell.
+// The numbers of bits and ports of a cell, by kind.
 const kindSizes = range(0, kinds).map((kind) => blockBits.slice(kindBlock[kind], kindBlock[kind + 1]).reduce((sum, size) => sum + size, 0));
 const kindPorts = kindSizes.map((_, kind) => kindPort[kind + 1] - kindPort[kind]);
 
-/** Evaluates a formula this many sizes after its first. */
+/** The numbers of a formula at its first size plus `beyond`. */
 function termsAt(terms, beyond) {
   const pairs = (beyond * (beyond - 1)) / 2;
   return terms.map((term) => (typeof term === "number" ? term : term[0] + term[1] * beyond + (term[2] || 0) * pairs));
 }
 
-/** Returns the description of a size, its shape and numbers, or null. */
+/** The description of a size, its shape and numbers; null if there is none. */
 function describedAt(sizes, size) {
   if (Object.hasOwn(sizes.single, size)) {
     const [shape, numbers] = sizes.single[size];
@@ -21,7 +21,7 @@ function describedAt(sizes, size) {
   return { shape, numbers: termsAt(terms, size - begin) };
 }
 
-/** Returns the number of bits of a state without building the wiring. */
+/** The number of bits of a state. */
 function bitsOf({ shape, numbers }) {
   let at = 2, bits = 0;
   for (const [, rank] of shape.fields) {
@@ -32,7 +32,7 @@ function bitsOf({ shape, numbers }) {
   return bits;
 }
 
-/** Returns the tables of a program: its words and end, and for each cell its kind, bits and the wires of its ports. */
+/** The tables of a program: its words, how it ends, and the kind, bits and wires of each cell. */
 function wiresOf({ shape, numbers }) {
   let at = 0;
   const next = () => numbers[at++];
