@@ -1,4 +1,4 @@
-"""A single run, stepped from a table of answers."""
+"""Steps a single run with packed tables."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _WORTH = 10_000  # steps of a leap from which a memo is used
 
 
 class LeapMemo(Protocol):
-    """Takes the steps of `leap` with one counted bit, and those that it has seen before faster."""
+    """Makes the steps of `leap` with one counted bit, faster if it has seen them before."""
 
     def leap(self, most: int, stops: IntArray, counted: IntArray, moving: loop.Moving, tables: Any) -> int:
-        """Returns how many steps it took, and leaves the counters as the loops of cells do."""
+        """Returns how many steps it made, and sets the counters like the loops of cells."""
 
 
 class TableBatch(Batch):
