@@ -319,7 +319,7 @@ def test_a_console(show: Open) -> None:
     page = show(page_of("echo.sq").text)
     page.click("#run")
     finish(page)
-    assert "waits for input" in page.text_content("#status")
+    assert "waiting for input" in page.text_content("#status")
     page.fill("#line", "hello")
     page.click("#typing button[type=submit]")
     until(page, "document.getElementById('screen').textContent.includes('hello')")
