@@ -1,7 +1,7 @@
-"""Rule text with open sizes: what its lines say. Standard library alone.
+"""Parses rule text with open sizes. Standard library alone.
 
-An expression is kept as Python's own syntax tree, of which only numbers, names, + - * // % ** and digits(x) are read.
-Groups (`group`, `use`) are not read.
+An expression is kept as a Python syntax tree, limited to numbers, names, + - * // % ** and digits(x).
+Groups (`group`, `use`) are not supported.
 """
 
 import ast
@@ -102,4 +102,4 @@ class Text:
         elif word in OTHERS:
             self.others[word].append(rest)
         else:
-            raise ValueError(f"line {number} begins with {word}, which is not read here")
+            raise ValueError(f"line {number} begins with {word}, which is not supported here")

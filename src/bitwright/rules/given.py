@@ -1,4 +1,4 @@
-"""Arguments that are programs: an algorithm, a program alone, or a node program."""
+"""Program arguments: an algorithm, a bare program, or a node program."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GRAPHS = "bitwright.rules.graph.node_program"
 
 
 def is_node_program(what: object) -> TypeIs[NodeProgram]:
-    """Whether this is rules for the nodes of graphs."""
+    """Whether this is a program for the nodes of graphs."""
     return is_a(what, f"{_GRAPHS}:NodeProgram")
 
 
@@ -30,21 +30,21 @@ def is_on_graph(what: Algorithm) -> TypeIs[GraphAlgorithm]:
 
 
 def as_algorithm(what: Algorithm | Program) -> Algorithm:
-    """A program alone runs from one state to the next until nothing changes."""
+    """An algorithm from an argument; a bare program runs until a fixed point."""
     if isinstance(what, Algorithm):
         return what
     if isinstance(what, Program):
         return Algorithm("program", what)
     if is_node_program(what):
-        raise InputError(f"{what.name} is a node program, which runs on a graph: give what.on(graph) here")
+        raise InputError(f"{what.name} is a node program, which runs on a graph: pass what.on(graph) instead")
     hint = ""
     if isinstance(what, str | PathLike):
-        hint = "; open(path) gives one from a file"
+        hint = "; open(path) loads one from a file"
     elif isinstance(getattr(what, "program", None), Program):  # a machine
-        hint = "; give the program in its attribute: what.program"
+        hint = "; pass its program: what.program"
     raise InputError(f"give an Algorithm or a Program, got a {type(what).__name__}{hint}")
 
 
 def by_its_cells(what: Algorithm | Program | NodeProgram) -> Sequence[Algorithm]:
-    """An algorithm; of a node program those that together have all its kinds of cells."""
+    """An algorithm; for a node program the algorithms that together contain all its kinds of cells."""
     return what.schemas() if is_node_program(what) else [as_algorithm(what)]

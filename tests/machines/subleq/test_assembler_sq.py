@@ -100,7 +100,7 @@ def test_the_operations_that_every_program_has() -> None:
         ('.data 1, "open ; text', "1 10 '\"'"),
         (".words", "1 7 '.words' 0 .words 256"),
         (".data", "1 6 '.data' 0"),
-        (r".data '\q'", "there"),
+        (r".data '\q'", "escape"),
         (".word 1", "'.word'"),
         (".space n\nn: .data 1", "1 8 'n' 2"),
         (".space -1", ".space 0 16,777,216 -1"),

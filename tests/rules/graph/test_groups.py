@@ -17,7 +17,7 @@ when a=1 write a
 GROUP = "group g(x)\nwhen b=1 write x\nend\n"
 
 PROBLEMS = {
-    "¦end": "there group",
+    "¦end": "'end' group",
     "end ¦x": "'x'",
     "group g(x)\nend ¦x\nend": "'x'",
     "group¦": "expected counter",

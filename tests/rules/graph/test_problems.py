@@ -32,7 +32,7 @@ DECLARATIONS = {
     "bits ¦nodes": "'nodes'",
     "let ¦nodes = 3": "'nodes'",
     "when r[1]=1 write a for ¦nodes in 1..1": "'nodes'",
-    "bits p\nport bits q\n¦block p q": "block nodes",
+    "bits p\nport bits q\n¦block p q": "block node",
     "bits p[2]\nwhole bits q[2]\n¦block p[i] q[i] for i in 1..2": "i=1)",
     "¦cell a e": "blocks nodes",
     "block far.¦a": "'far.a'",
