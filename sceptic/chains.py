@@ -127,7 +127,7 @@ class Rules:
 
     def agrees(self, data, classes, short):
         """Checks a certificate's description of the rules against these rules; `at` is their size."""
-        said, program, masks = data["chain"], data["program"], dict.fromkeys(range(1, 6), 0)
+        chain, program, masks = data["chain"], data["program"], dict.fromkeys(range(1, 6), 0)
         for track, at in self.place.values():
             masks[kind_of(at, self.length)] |= 1 << track
         own = {
@@ -139,14 +139,14 @@ class Rules:
             "global_rules": [[mask, value, writes[3]] for mask, value, *writes in classes[0][2]],
             "start_globals": classes[0][0],
             "globals": [bit for bit, (kind, _) in self.kind.items() if kind == 0],
-            "tracks": [f"{name}.{s}" if g > 1 else name for name, g, s, _ in said["places"]],
+            "tracks": [f"{name}.{s}" if g > 1 else name for name, g, s, _ in chain["places"]],
         }
-        need({**said, **own} == said, "the chain of the certificate differs from the rules")
-        need(set(said) == {*own, "places", "unit", "extra"} and data["short"] == short, "an unknown field")
+        need({**chain, **own} == chain, "the chain of the certificate differs from the rules")
+        need(set(chain) == {*own, "places", "unit", "extra"} and data["short"] == short, "an unknown field")
         lines = "".join(f"{word} {' '.join(line)}\n" for word in ("bits", "block", "when") for line in self.of[word])
         need(program["id"] == hashlib.sha256(lines.encode()).hexdigest(), "the certificate is for other rules")
         need(program["numbers"][program["size"]] == [1, 0], "an invalid name of the size")
-        laws = [len(weights) == len(said["places"]) for law in data["laws"] for weights in law[:2]]
+        laws = [len(weights) == len(chain["places"]) for law in data["laws"] for weights in law[:2]]
         fields = {*program} - {"conditions"}
         known = fields == {"size", "sizes", "numbers", "ensures", "at", "id"} and all(laws) and len(data) == 10
         need(known, "an unknown field")

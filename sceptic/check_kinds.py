@@ -112,13 +112,13 @@ def main(source, certificate):
             same and name in found,
             f"the certificate has {name} = {str(claimed.get(name))[:300]}, but it must be {found.get(name)}",
         )
-    said = ", ".join(f"{size}>={value}" for size, value in least.items())
-    named = None if link is None else "every graph" if text.nodes else said or "every"
+    span = ", ".join(f"{size}>={value}" for size, value in least.items())
+    named = None if link is None else "every graph" if text.nodes else span or "every"
     right = link is None or (link["claim"]["verdict"], link["claim"]["sizes"]) == ("proved", named)
-    need(right, f"the claim covers different sizes from the proof, {said}")
-    said = said or "its single size"
+    need(right, f"the claim covers different sizes from the proof, {span}")
+    span = span or "its single size"
     print(
-        f"HOLDS: all cells are of {len(seen)} kind{'s' * (len(seen) != 1)}, for {said}; {looked_at} sizes were expanded"
+        f"HOLDS: all cells are of {len(seen)} kind{'s' * (len(seen) != 1)}, for {span}; {looked_at} sizes were expanded"
     )
 
 

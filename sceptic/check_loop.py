@@ -103,9 +103,9 @@ def check(data, texts, size):
     start = {array: ["word", array] if array in words else ["on"] if array == cut else ["off"] for array in at.arrays}
     taken = {}
     for name, first in (("paths", start), ("rest", {**start, measure: ["off"]})):
-        asked = sorted({word for path in data[name] for word in path["fixed"]})
-        for bits in product((0, 1), repeat=len(asked)):
-            case = dict(zip(asked, bits, strict=True)).items()
+        names = sorted({word for path in data[name] for word in path["fixed"]})
+        for bits in product((0, 1), repeat=len(names)):
+            case = dict(zip(names, bits, strict=True)).items()
             need(any(path["fixed"].items() <= case for path in data[name]), "a case has no path")
         taken[name] = []
         for path in data[name]:

@@ -174,8 +174,8 @@ def findings(network, rules, states):
     columns, width = sorted({writers[name] for name in rules.names}), len(network.first)
     row = {name: (i, columns.index(writers[name])) for i, name in enumerate(rules.names)}  # of B; and the column of T
     shapes = [(width, len(rules.writes)), (len(row), width), (sum(map(bool, rules.blocks.values())), len(columns))]
-    told = [about[name] for name in ("program_id", "bits", "examples", "writers")]
-    fits = told == [rules.id, rules.names, rules.templates, columns] and writers.keys() <= row.keys()
+    parts = [about[name] for name in ("program_id", "bits", "examples", "writers")]
+    fits = parts == [rules.id, rules.names, rules.templates, columns] and writers.keys() <= row.keys()
     need(fits and [network.shapes[name] for name in TENSORS] == shapes, "the network does not fit the rules", 1)
 
     @lru_cache(maxsize=1 << 16)

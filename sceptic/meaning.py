@@ -107,12 +107,12 @@ def evaluate(g, tree, names, row):
         body = evaluate(g, tree.operand, names, row)
         return trim((truth(g, body) ^ 1, 0)) if isinstance(tree.op, ast.Not) else subtract(g, constant(0), body)
     if isinstance(tree, ast.BoolOp):
-        held, *others = tree.values
-        held = evaluate(g, held, names, row)
+        result, *others = tree.values
+        result = evaluate(g, result, names, row)
         for other in others:
-            a, b = truth(g, held), truth(g, evaluate(g, other, names, row))
-            held = trim((g.both(a, b) if isinstance(tree.op, ast.And) else g.either(a, b), 0))
-        return held
+            a, b = truth(g, result), truth(g, evaluate(g, other, names, row))
+            result = trim((g.both(a, b) if isinstance(tree.op, ast.And) else g.either(a, b), 0))
+        return result
     if isinstance(tree, ast.BinOp):
         if isinstance(tree.op, ast.Pow):
             return constant(value(tree, row))

@@ -49,8 +49,8 @@ FUNCTIONS = {"bitwright function 1": "check_function.py", "bitwright function by
 def run(script, *arguments):
     """Runs a checker, prints the last line of its output, and ends this program if the check fails."""
     done = subprocess.run([sys.executable, HERE / script, *map(str, arguments)], capture_output=True, text=True)
-    said = [line for line in done.stdout.splitlines() if line.strip()] or [f"{script} printed nothing: {done.stderr}"]
-    print(f"   {script}: {said[-1]}", flush=True)
+    output = [line for line in done.stdout.splitlines() if line.strip()] or [f"{script} printed nothing: {done.stderr}"]
+    print(f"   {script}: {output[-1]}", flush=True)
     if done.returncode:
         sys.exit(1 if done.returncode == 1 else 2)
 

@@ -92,8 +92,8 @@ def test_a_graph_is_laid_out_for_the_page(server: Any) -> None:
     ("graph", "message"),
     [
         ({}, "a graph has at least one node"),
-        ({"shape": "path:0"}, "a graph of this shape is given as path:100"),
-        ({"shape": "knot:7"}, "there is no shape of graphs 'knot'"),
+        ({"shape": "path:0"}, "a graph of this shape must have the form path:100"),
+        ({"shape": "knot:7"}, "unknown graph shape 'knot'"),
         ({"shape": "path:999999999999999999"}, "this page takes at most 2,000 nodes"),
         ({"shape": "grid:100x100"}, "this graph has 10,000 nodes; this page takes at most 2,000"),
         ({"shape": "grid:3000x3000"}, "grid:3000x3000 is too large; this page takes at most 2,000 nodes"),

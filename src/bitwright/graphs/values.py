@@ -119,8 +119,8 @@ class _Input:
             alike = next((other for other in known if other.lower() == name.lower()), name)
             if alike in known or not self.count:  # without items no values are needed
                 return dict(known.get(alike, {}))
-            there = f"; the {self.kind}s have {listing(list(known))}" if known else ""
-            raise InputError(f"{self.program} needs {name}{self._how}{there}")
+            hint = f"; the {self.kind}s have {listing(list(known))}" if known else ""
+            raise InputError(f"{self.program} needs {name}{self._how}{hint}")
         if isinstance(given, str):
             return self._from_text(given)
         found: dict[int, Any] = {}
@@ -143,8 +143,8 @@ class _Input:
             if text[1:] in known or not self.count:
                 return dict(known.get(text[1:], {}))
             names = list(known)
-            there = suggestion(text[1:], names) or (f"; choose from {listing(names)}" if names else "; they have none")
-            raise InputError(f"{self.kind}s have no attribute '{shorten(text[1:])}'{there}")
+            hint = suggestion(text[1:], names) or (f"; choose from {listing(names)}" if names else "; they have none")
+            raise InputError(f"{self.kind}s have no attribute '{shorten(text[1:])}'{hint}")
         if self.of_nodes and text in ("order", "name"):
             return dict(enumerate(range(graph.topology.nodes) if text == "order" else graph.names))
         found: dict[int, Any] = {}

@@ -98,8 +98,8 @@ class Columns(FrozenArrays):
         possible[-1] = self.ends
         for column in range(self.length - 1, -1, -1) if self._guesses else ():
             for source, target in zip(before[read[:, column]].T, after[read[:, column]].T, strict=True):
-                there = source >= 0
-                possible[column, rows[there], source[there]] |= possible[column + 1, rows[there], target[there]]
+                valid = source >= 0
+                possible[column, rows[valid], source[valid]] |= possible[column + 1, rows[valid], target[valid]]
         state = (possible[0] & self.starts).argmax(1)
         answers = np.full((n, self.length), NONE, np.int64)
         for column in range(self.length):

@@ -137,15 +137,15 @@ def decoder_of(weights: Tensors, frame: Frame, copy: int) -> Decoder:
     """One copy as a value."""
     w = {name: of.detach()[copy].numpy().astype(np.float32) for name, of in weights.items()}
     position = _positions(weights, frame).detach()[copy].numpy().astype(np.float32)
-    width, held = w["token"].shape[1], position.shape[1]
+    width, half = w["token"].shape[1], position.shape[1]
 
     def beside(weight: Any, above: int, below: int) -> Linear:  # rows of zeros for the other half of the stream
         return Linear(np.pad(weight, ((above, below), (0, 0))))
 
     head = Head(
-        (beside(w["query"], width, 0),), (beside(w["key"], width, 0),), (beside(w["value"], 0, held),), (), held**-0.5
+        (beside(w["query"], width, 0),), (beside(w["key"], width, 0),), (beside(w["value"], 0, half),), (), half**-0.5
     )
     norm = Norm("rms", EPS)
     mlp = Mlp("gelu", (Linear(w["up"], w["up_bias"]),), (Linear(w["down"], w["down_bias"]),))
-    tables = np.pad(w["token"], ((0, 0), (0, held)))[None], np.pad(position, ((0, 1), (width, 0)))[:, None]
+    tables = np.pad(w["token"], ((0, 0), (0, half)))[None], np.pad(position, ((0, 1), (width, 0)))[:, None]
     return Decoder(tables, (Layer((head,), None, (Linear(w["output"]),), norm, mlp),), norm, (Linear(w["head"]),))

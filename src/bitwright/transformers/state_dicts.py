@@ -220,10 +220,10 @@ class _Names:
 
     def take_optional(self, name: str) -> Any:
         """The vector of a name, which all layers must have, or none."""
-        there = name in self.left
-        if self.optional.setdefault(re.sub(r"\.\d+\.", ".0.", name), there) != there:
+        present = name in self.left
+        if self.optional.setdefault(re.sub(r"\.\d+\.", ".0.", name), present) != present:
             raise InputError(f"{name} is missing from some layers")
-        return self.take(name, 1) if there else None
+        return self.take(name, 1) if present else None
 
     def linear(self, name: str) -> Linear:
         weight = self.take(f"{name}.weight", 2)

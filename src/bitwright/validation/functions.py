@@ -137,8 +137,8 @@ def _names(where: str) -> tuple[str, str]:
         path = Path(module.removesuffix(".py"))
         inside = not path.is_absolute() and ".." not in path.parts
         plain = ".".join(path.parts) if inside else path.name
-        there = "" if inside else f", from the folder {shorten(str(path.parent))}"
-        wanted = f"{shorten(plain)}:{shorten(name)}{there}"
+        folder = "" if inside else f", from the folder {shorten(str(path.parent))}"
+        wanted = f"{shorten(plain)}:{shorten(name)}{folder}"
         raise InputError(f"an oracle is named by its module, not its file; write {wanted}")
     return module, name
 

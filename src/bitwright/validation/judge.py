@@ -37,8 +37,8 @@ class Definition:
 
     def matched(self, states: BoolArray) -> BoolArray:  # (batch, k) -> (batch, K)
         program = self._program
-        held = np.add.reduceat(states[:, program.block_bits] * self._weight, program.block_start[:-1], axis=1)
-        return np.asarray(held[:, program.template_block] == program.template_config)
+        configs = np.add.reduceat(states[:, program.block_bits] * self._weight, program.block_start[:-1], axis=1)
+        return np.asarray(configs[:, program.template_block] == program.template_config)
 
 
 _ENTRIES = 1 << 24  # in the arrays that count matches; larger batches are split

@@ -111,7 +111,7 @@ def test_the_operations_that_every_program_has() -> None:
         (".macro m\n.data 1", "'m' '.end'"),
         (".end", "'.end' '.macro'"),
         (".macro mov\n.end", "'mov'"),
-        ("; nothing", "there word"),
+        ("; nothing", "no word"),
         (".const A, #5\n.data A", "1 11 '#5' .const SIZE 10"),
         (".macro m 5\n.data 1\n.end\nm 1\n.data 1", "1 10 '5'"),
         (".macro m x\nx: .data 1\n.end\nm 3", "4 3 'x' '3'"),

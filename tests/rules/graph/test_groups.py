@@ -21,7 +21,7 @@ PROBLEMS = {
     "end ¦x": "'x'",
     "group g(x)\nend ¦x\nend": "'x'",
     "group¦": "expected counter",
-    "group ¦g(x\nend": "expected given",
+    "group ¦g(x\nend": "expected arguments",
     "group g(x)¦)\nend": "brackets counter",
     "group g(¦1)\nend": "parameter single",
     "group g(x, ¦x)\nend": "'x'",

@@ -176,12 +176,12 @@ def _fixed(one: IntArray, other: IntArray, size: int, first: Lines, second: Line
 
 def _along(one: IntArray, other: IntArray, far: Place) -> Iterator[tuple[int, int]]:
     """The bits at all places, paired with the bits at this distance."""
-    here, there = [], []
+    first, second = [], []
     for step, n, m in zip(far, one.shape, other.shape, strict=True):
         low, high = max(0, -step), min(n, m - step)
-        here.append(slice(low, max(low, high)))
-        there.append(slice(low + step, max(low, high) + step))
-    return zip(one[tuple(here)].ravel().tolist(), other[tuple(there)].ravel().tolist(), strict=True)
+        first.append(slice(low, max(low, high)))
+        second.append(slice(low + step, max(low, high) + step))
+    return zip(one[tuple(first)].ravel().tolist(), other[tuple(second)].ravel().tolist(), strict=True)
 
 
 class _JoinSearch:

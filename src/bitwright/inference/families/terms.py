@@ -68,24 +68,24 @@ class Terms:
         ranges = evidence.families[family].ranges
         sound, useful = [], []
         for k in range(len(evidence.families[family].cells)):
-            there = evidence.sound[family, k, array][config]
-            asked = np.zeros_like(there)
+            kept_atoms = evidence.sound[family, k, array][config]
+            required = np.zeros_like(kept_atoms)
             for atom in atoms:
                 if atom.source.cell == k:
-                    asked[atom.choice] = True
+                    required[atom.choice] = True
             for axis, own in enumerate(pieces):
-                there = own.reduced(np.logical_and, there, k, axis)
-                asked = own.reduced(np.logical_or, asked, k, axis)
-            sound.append(there)
-            useful.append(asked)
+                kept_atoms = own.reduced(np.logical_and, kept_atoms, k, axis)
+                required = own.reduced(np.logical_or, required, k, axis)
+            sound.append(kept_atoms)
+            useful.append(required)
         kept, some = np.array(sound), np.array(useful)
         for choice in np.argwhere((kept & some).any(axis=0)).tolist():
             target = tuple(own.all[n] for own, n in zip(pieces, choice, strict=True))
             shape = [len(cells) for cells in ranges]
             at: tuple[Any, ...] = (slice(None), *choice)
-            grid, asked = kept[at].reshape(shape), some[at].reshape(shape)
+            grid, required = kept[at].reshape(shape), some[at].reshape(shape)
             for cells in rectangles(grid):
-                if not asked[tuple(slice(low, high + 1) for low, high in cells)].any():
+                if not required[tuple(slice(low, high + 1) for low, high in cells)].any():
                     continue
                 ends = sum((a > 0) + (b < len(own) - 1) for (a, b), own in zip(cells, ranges, strict=True))
                 if all(

@@ -81,15 +81,15 @@ class Writer:
         groups: dict[tuple[int, int, Rectangle], list[Term]] = {}
         for term in sorted(terms, key=lambda t: (t.family, t.config, t.cells, t.array)):
             groups.setdefault((term.family, term.config, term.cells), []).append(term)
-        said: set[tuple[int, int]] = set()
+        written: set[tuple[int, int]] = set()
         for (family, config, cells), those in groups.items():
             when, rows = self.condition(family, config, cells), self.range(family, cells)
             lines = [(" ".join(map(self._target, those)), rows)]
             if all(self._thin(term) is not None for term in those):  # a rule must write a bit at every size
                 lines = [self._row(term, rows) for term in those]
             for writes, ranges in lines:
-                yield f"{'also ' if (family, config) in said else ''}when {when} write {writes}{ranges}"
-                said.add((family, config))
+                yield f"{'also ' if (family, config) in written else ''}when {when} write {writes}{ranges}"
+                written.add((family, config))
 
     def condition(self, family: int, config: int, cells: Rectangle) -> str:
         names = self._members(family, cells)

@@ -93,9 +93,9 @@ def _together(
     machine: MachineV, engine: Engine, states: BoolArray, inputs: Sequence[bytes], most: int
 ) -> Iterator[ImageRun]:
     """Runs machines of one shape in lockstep."""
-    supply, said = [iter(given) for given in inputs], [bytearray() for _ in inputs]
+    supply, outputs = [iter(given) for given in inputs], [bytearray() for _ in inputs]
     instructions = Instructions(machine, len(states))
-    host = Host(machine, lambda run: next(supply[run], None), lambda run, byte: said[run].append(byte))
+    host = Host(machine, lambda run: next(supply[run], None), lambda run, byte: outputs[run].append(byte))
     ending = FirstOf(
         {
             "limit": InstructionLimit(machine, instructions, most),
@@ -117,7 +117,7 @@ def _together(
             reason=halted_how(machine, state) if halted[run] else ending.reason[run],
             pc=machine.position(state if halted[run] else done.states[run]),
             memory=machine.memory(state),
-            output=bytes(said[run]),
+            output=bytes(outputs[run]),
             instructions=int(instructions.done[run]),
             steps=int(done.steps[run]),
         )

@@ -178,11 +178,11 @@ def machine_v(shape: Shape) -> MachineV:
 
 def check_memory(shape: Shape) -> None:
     """Raises InputError if the machine is certainly too large for this computer."""
-    needed, there = _BASE + _BYTES_PER_BIT * shape.words * shape.width, bytes_available()
-    if there is not None and needed > there:
+    needed, free = _BASE + _BYTES_PER_BIT * shape.words * shape.width, bytes_available()
+    if free is not None and needed > free:
         raise InputError(
             f"a machine of {shape.words:,} words of {shape.width} bits takes about {needed / 1e9:.1f} GB, "
-            f"and {there / 1e9:.1f} GB are free; give fewer words"
+            f"and {free / 1e9:.1f} GB are free; give fewer words"
         )
 
 

@@ -271,10 +271,10 @@ class Memory:
     def _families(self, d: int, below: int) -> list[tuple[IntArray, list[IntArray]]]:
         """The nodes of a level by number of children (only the last can lack some), and those children."""
         digit, node = self.timing.digits[d], span(1, self.levels[d].nodes)
-        held = np.minimum(1 << digit, below - ((node - 1) << digit))
+        children = np.minimum(1 << digit, below - ((node - 1) << digit))
         found = []
-        for count in np.unique(held).tolist():
-            mine = node[held == count]
+        for count in np.unique(children).tolist():
+            mine = node[children == count]
             found.append((mine, [((mine - 1) << digit) + value + 1 for value in range(count)]))
         return found
 

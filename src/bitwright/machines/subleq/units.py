@@ -152,17 +152,17 @@ class Counter:
         b, every = self.b, span(1, self.width)
         b.cell(self.next[every], self.target[every], self.address[every])
         for i in range(1, self.width + 1):
-            held, carry, target, address = self.next[i], self.count[i], self.target[i], self.address[i]
-            b.block(held, carry, self.next_if[0][i], self.next_if[1][i])
-            b.when(held == 1).write(held)
-            b.when(carry == 1).write(held)
-            rule(b, held == 1, carry == 1, to=[self.count[i + 1]] if i < self.width else [])
-            b.when(held == 1, self.next_if[0][i] == 1).write(address)
+            bit, carry, target, address = self.next[i], self.count[i], self.target[i], self.address[i]
+            b.block(bit, carry, self.next_if[0][i], self.next_if[1][i])
+            b.when(bit == 1).write(bit)
+            b.when(carry == 1).write(bit)
+            rule(b, bit == 1, carry == 1, to=[self.count[i + 1]] if i < self.width else [])
+            b.when(bit == 1, self.next_if[0][i] == 1).write(address)
             b.block(target, self.target_if[0][i], self.target_if[1][i])
             b.when(target == 1).write(target)
             b.when(target == 1, self.target_if[1][i] == 1).write(address)
             b.block(address)
-            b.when(address == 1).write(*memory.root_address(i), held, *halted[i])
+            b.when(address == 1).write(*memory.root_address(i), bit, *halted[i])
 
 
 class Port:

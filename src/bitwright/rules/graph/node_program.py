@@ -327,8 +327,8 @@ class GraphAlgorithm(Algorithm):
         given: list[int | None] = values.tolist()
         if word.where is None:
             return given
-        there = state[self.wiring.bits(word.where, at)].tolist()
-        return [value if has else None for value, has in zip(given, there, strict=True)]
+        present = state[self.wiring.bits(word.where, at)].tolist()
+        return [value if has else None for value, has in zip(given, present, strict=True)]
 
 
 def graphs_of(programs: Sequence[NodeProgram]) -> str:

@@ -30,9 +30,9 @@ class Board:
         row, column = np.indices((self.rows, self.columns))
         row = row + ("south" in way) - ("north" in way)
         column = column + ("east" in way) - ("west" in way)
-        there = row % self.rows * self.columns + column % self.columns
+        neighbour = row % self.rows * self.columns + column % self.columns
         inside = (row >= 0) & (row < self.rows) & (column >= 0) & (column < self.columns)
-        return np.where(inside | self.around, there, -1).ravel()
+        return np.where(inside | self.around, neighbour, -1).ravel()
 
 
 @dataclass(frozen=True, eq=False)

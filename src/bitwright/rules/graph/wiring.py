@@ -140,11 +140,11 @@ class GraphWiring:
                 has = ports[:-1][graph.port_node[1:] == graph.port_node[:-1]]
                 return has, has + 1
             case ("every", _, _):
-                there = np.arange(self.count(end))
-                return np.zeros_like(there), there
+                ends = np.arange(self.count(end))
+                return np.zeros_like(ends), ends
         assert graph.board is not None
-        there = graph.board.beside(path)
-        return here[there >= 0], there[there >= 0]
+        ends = graph.board.beside(path)
+        return here[ends >= 0], ends[ends >= 0]
 
     def _ports_of(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """All ports of each of these nodes, by its index in the list."""

@@ -65,7 +65,7 @@ class Expansion:
         lines = [(item, self.attempt(ensured, item)) for item in self.each(syntax.Ensure)]
         if self.problems or program is None:
             raise ProgramError(self.problems)
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             field: tuple(line for item, line in lines if line and item.token.text == word) for word, field in STATED
         }
         return Algorithm(
@@ -79,7 +79,7 @@ class Expansion:
             description=description,
             matches=counts["matches"],
             examples=counts["examples"],
-            **said,
+            **fields,
         )
 
     def let_values(self) -> tuple[int, ...] | None:

@@ -303,12 +303,12 @@ def _lost_pairs(rules: _Rules) -> Iterator[Problem]:
         names = {bit: program.layout.field_of(bit).name for bit in (that, this)}
         if names[that] in _tested(later) or names[this] in _tested(earlier):
             continue
-        here, there = name_of(that), name_of(this)  # the later rule applies if the earlier rule's bit is 0
+        first, second = name_of(that), name_of(this)  # the later rule applies if the earlier rule's bit is 0
         where = "the same line" if earlier.token.line == later.token.line else f"line {earlier.token.line}"
         further = f" (and {counted(len(several) - 1, 'more such pair')})" if len(several) > 1 else ""
         yield later.token.problem(
-            f"{here} and {there} both become 0 if both are on at the start: this rule is for {here}=0, and "
-            f"{where} for {there}=0, since unnamed bits must be 0; add a rule for both, or write {here}=0 here if "
+            f"{first} and {second} both become 0 if both are on at the start: this rule is for {first}=0, and "
+            f"{where} for {second}=0, since unnamed bits must be 0; add a rule for both, or write {first}=0 here if "
             f"that is intended{further}"
         )
 
