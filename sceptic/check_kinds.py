@@ -1,8 +1,8 @@
-"""Checks a certificate for the kinds of cells of a rule text at every size, with the standard library alone.
+"""Checks a certificate for the kinds of cells that a rule text has at every size, using only the standard library.
 
     python check_kinds.py RULES.bw CERTIFICATE.json
 
-The theorem is in docs/explanation/cells.md, the certificate's format in README.md. This program
+The theorem is in docs/explanation/cells.md, the keys of a certificate in README.md. This program
 reads the text, derives the atoms of every cell line, their modulus and the cut-off, expands the text at every size up
 to it, and compares the certificate with its own results. Exit 0: it holds; 1: it does not; 2: it cannot be read. The
 proof covers sizes from the smallest ones on, which it prints. It needs the folder kinds.

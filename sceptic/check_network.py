@@ -10,10 +10,10 @@ and `thresholds` in its file) it outputs
     bit i is on  if  n >= 1  and  G_i > T[n][c_i],     G_i = sum over u of B[i][u] * max(0, sum over j in S of A[u][j])
 
 where c_i is the number of templates that write bit i. A certificate claims that network and rules agree on every bit of
-every state of a domain: `states` is all states, `runs` the states that the runs of all inputs meet, `cells` the states
+every state of a domain: `states` means all states, `runs` the states in the runs of all inputs, and `cells` the states
 of one cell (a group of blocks) of each kind, on its own ports. Kinds and pattern (a cell of each kind, side by side)
-follow from the cells of all RULES.bw given, by README.md. Exit 0: certified, and it holds; 1: it does not, or the
-network is wrong; 2: a file cannot be read.
+are derived from the cells of all RULES.bw given, as README.md defines. Exit 0: certified, and it holds; 1: it does
+not, or the network is wrong; 2: a file cannot be read.
 """
 
 import json
