@@ -214,7 +214,7 @@ def main(network, *programs, certificate):
     network, certificate = Network(Path(network).read_bytes()), read_json(Path(certificate).read_bytes().decode())
     programs, domain = [Rules(Path(name).read_bytes().decode()) for name in programs], certificate.pop("domain")
     need(domain in ("states", "runs", "cells"), f"unknown domain of states: {domain}")
-    need(domain == "cells" or len(programs) == 1, "give one RULES.bw; several are for networks of cells")
+    need(domain == "cells" or len(programs) == 1, "give one RULES.bw; only networks of cells take several")
     kinds = {kind for program in programs for kind in program.kinds()} if domain == "cells" else None
     rules = programs[0] if kinds is None else Rules(pattern(kinds))
     states, runs = rules.all_states(kinds is not None), {"inputs": [], "start": [], "halt": None, "steps": None}

@@ -59,15 +59,15 @@ class Text:
     def __init__(self, text):
         self.others = {word: [] for word in OTHERS}
         self.lets, self.arrays, self.blocks, self.cells, self.rules, self.nodes = {}, {}, [], [], [], False
-        said, number = "", 0
+        row, number = "", 0
         for at, line in enumerate([*text.splitlines(), ""], 1):
-            number, said = number if said else at, said + line.partition("#")[0]
-            if said.rstrip().endswith("\\") or said.count("[") + said.count("(") > said.count("]") + said.count(")"):
-                said = said.rstrip().rstrip("\\") + " "
+            number, row = number if row else at, row + line.partition("#")[0]
+            if row.rstrip().endswith("\\") or row.count("[") + row.count("(") > row.count("]") + row.count(")"):
+                row = row.rstrip().rstrip("\\") + " "
                 continue
-            if said.strip():
-                self.line(number, " ".join(said.split()))
-            said = ""
+            if row.strip():
+                self.line(number, " ".join(row.split()))
+            row = ""
         self.in_cells = self.cells + (self.blocks if self.nodes or not self.cells else [])
 
     def line(self, number, text):

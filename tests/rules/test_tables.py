@@ -42,7 +42,7 @@ REFUSED: dict[str, Callable[[], object]] = {
     "bits of its block, got [0, 2]": lambda: make(templates=[(0, [0, 2], [0])]),
     "template 0 must be (block, configuration, writes), got (0, 1)": lambda: make(templates=[(0, 1)]),
     "template 1 has 'q', which is not a bit": lambda: make(templates=[(0, 1, [0]), (0, 2, ["q"])]),
-    "block 1 has 3, which is no bit; give a name, or a number below 3": lambda: make(blocks=[["flag"], [3]]),
+    "block 1 has 3, which is not a bit; give a name, or a number below 3": lambda: make(blocks=[["flag"], [3]]),
     "'1p' cannot name a bit": lambda: make(bits=["1p"]),
     "the bits of 'p' must stand together": lambda: make(bits=["p[1]", "p[3]"]),
 }

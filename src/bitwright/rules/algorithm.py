@@ -442,7 +442,7 @@ def count_problems(program: Program, matches: int | None, examples: int | None) 
         templates = np.bincount(program.template_block, minlength=program.blocks)
         always = int(np.count_nonzero(templates == 1 << np.diff(program.block_start)))
         if matches < max(1, always):
-            why = ": that many blocks have a template for every configuration" if always else ""
+            why = ": this many blocks have a template for every configuration" if always else ""
             yield "matches", f"matches must be {max(1, always):,} or more, got {matches}{why}"
     if examples is not None and examples > MAX_EXAMPLES:
         yield "examples", f"examples must be at most {MAX_EXAMPLES:,}, got {examples:,}"

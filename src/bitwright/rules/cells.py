@@ -96,7 +96,7 @@ class Cells(FrozenArrays):
 
 
 def each_block(families: Families) -> Cells:
-    """Every block as a cell of its own."""
+    """A grouping with one cell per block."""
     count = len(families.of)
     return Cells(np.arange(count + 1), np.arange(count), families)
 

@@ -157,7 +157,7 @@ _FIELDS: dict[str, Check] = {
 assert set(_FIELDS) == {field.name for field in fields(Tally)}
 
 
-_SHOWN = 3  # failures in the report; JSON has all that are kept
+_SHOWN = 3  # failures in the report; JSON has all recorded ones
 
 
 def document(done: Validation) -> dict[str, Any]:
@@ -253,7 +253,7 @@ def oracle_name(done: Validation) -> str:
 
 
 def _judges(done: Validation) -> str:
-    """The oracle, and the `ensure` lines, which are evaluated beside any oracle."""
+    """The oracle, and the `ensure` lines, which are evaluated besides any oracle."""
     name = oracle_name(done)
     return f"{name} or the ensure lines" if done.task.algorithm.ensures and name != Ensured.name else name
 

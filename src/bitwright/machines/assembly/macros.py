@@ -202,7 +202,7 @@ def _bound(operand: Operand, given: Mapping[str, Operand], scope: int, problems:
             found.append(token._replace(scope=scope) if token.text[0] == "@" else token)
         elif meant.pooled:
             wanted = f"'{token.text}' is used as {operand} there"
-            raise problems.stop(meant.origin, f"the macro needs a number here, found {meant}; {wanted}")
+            raise problems.stop(meant.origin, f"the macro needs a number here, got {meant}; {wanted}")
         else:
             origin = meant.origin
             several = len(tokens) > 1 and len(meant.tokens) > 1
@@ -218,7 +218,7 @@ def _label(token: Token, given: Mapping[str, Operand], scope: int, problems: Pro
     if meant is None:
         return token
     if meant.name is None:
-        raise problems.stop(meant.origin, f"{token} is a label in this macro; give it a name, not {meant}")
+        raise problems.stop(meant.origin, f"{token} is a label in this macro; pass a name, not {meant}")
     return meant.name
 
 

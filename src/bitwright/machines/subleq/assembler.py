@@ -38,7 +38,7 @@ def _unreadable(text: str) -> tuple[int, str]:
     if text == '"':
         return 0, "this string is not closed; end it with a '\"' on the same line"
     if text == "'":
-        return 0, "a character is one letter between two ', such as 'a'; a text of several stands between two \""
+        return 0, "a character is a single letter in single quotes, such as 'a'; longer text needs double quotes"
     return 0, f"unexpected character {shorten(text)!r}"
 
 

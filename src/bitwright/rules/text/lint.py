@@ -57,7 +57,7 @@ def parse(text: str, name: str = "program", **lets: int) -> Algorithm | NodeProg
 
 
 def warn_about(text: str, algorithm: Algorithm, name: str, above: int = 3) -> None:
-    """Issues the first few warnings, attributed to the caller that many frames `above`."""
+    """Issues the first few warnings, attributed to the caller `above` frames up."""
     if algorithm.program.templates > QUICK:
         return
     found = lint(text, algorithm)
