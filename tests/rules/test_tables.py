@@ -44,7 +44,7 @@ REFUSED: dict[str, Callable[[], object]] = {
     "template 1 has 'q', which is not a bit": lambda: make(templates=[(0, 1, [0]), (0, 2, ["q"])]),
     "block 1 has 3, which is not a bit; give a name, or a number below 3": lambda: make(blocks=[["flag"], [3]]),
     "'1p' cannot name a bit": lambda: make(bits=["1p"]),
-    "the bits of 'p' must stand together": lambda: make(bits=["p[1]", "p[3]"]),
+    "the bits of 'p' must be consecutive": lambda: make(bits=["p[1]", "p[3]"]),
 }
 
 

@@ -59,7 +59,7 @@ def test_a_directed_list_may_have_both_directions(tmp_path: Path) -> None:
     assert read_graph(path, directed=True).topology.edges == 2
     path = written(tmp_path, "again.txt", "a b\nb a\na b\n")
     there = "again.txt:3: the edge of 'a' and 'b' is already in line 1; "
-    assert refusal(path, directed=True) == f"{there}an edge list has each edge once: take one of them out"
+    assert refusal(path, directed=True) == f"{there}an edge list contains each edge once: remove one of the lines"
 
 
 @for_each(
@@ -107,7 +107,7 @@ def graphml(body: str) -> str:
         (BOMB, "g.graphml DOCTYPE"),
         ("<graphml>", NO_GRAPHML + "no element found: line 1, column 9"),
         ("<html/>", NO_GRAPHML + "it must have one graph, got 0"),
-        (graphml('<node id="a"/><node id="a"/>'), NO_GRAPHML + "node 2 has the id 'a', as node 1 has"),
+        (graphml('<node id="a"/><node id="a"/>'), NO_GRAPHML + "node 2 has the id 'a' of node 1"),
         (graphml('<node id="a"/><edge source="a"/>'), NO_GRAPHML + "the target of edge 1 is None, which is not a node"),
         (
             graphml('<node id="a"/><edge source="a" target="a" directed="true"/>'),
@@ -143,7 +143,7 @@ def test_hostile_files(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     long = written(tmp_path, name, b"")
     with long.open("r+b") as file:
         file.truncate((1 << 20) + 1)
-    assert refusal(long) == f"{name} is larger than 1 MiB, the most a {suffix} file may have"
+    assert refusal(long) == f"{name} is larger than 1 MiB, the limit for a {suffix} file"
     message = refusal(written(tmp_path, name, '"' + "\x1b[31m a b c d " * 10_000))
     assert len(message) < 400
 

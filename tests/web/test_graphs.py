@@ -99,7 +99,7 @@ def test_a_graph_is_laid_out_for_the_page(server: Any) -> None:
         ({"shape": "grid:3000x3000"}, "grid:3000x3000 is too large; this page takes at most 2,000 nodes"),
         ({"shape": "complete:1000"}, "this page takes at most 10,000"),
         ({"shape": "random:٣,٣"}, "a graph of this shape"),
-        ({"shape": "/etc/passwd"}, "there is no shape"),
+        ({"shape": "/etc/passwd"}, "unknown graph shape"),
         ({"shape": "path:3", "nodes": ["a"]}, "leave out one of them"),
         ({"nodes": ["a", "a"]}, "two nodes are called 'a'"),
         ({"nodes": ["a", "b"], "edges": [[0, 2]]}, "an edge joins two of the 2 nodes"),
