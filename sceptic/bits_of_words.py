@@ -45,7 +45,7 @@ class Places(ast.NodeTransformer):
 
 
 class Local:
-    """A line `for i in a..b`: true if it holds for every few neighbouring letters in the range."""
+    """A line `for i in a..b`: true if it holds for each window of neighbouring letters in the range."""
 
     def __init__(self, tree, line):
         index, first, last = tree.loop

@@ -240,7 +240,7 @@ class Mixture(FrozenArrays):
         return np.where(self.task.positions >= 0, inputs, 0)
 
     def vary(self, count: int, rng: np.random.Generator) -> Ints:
-        """(count, words, length) more kinds: also one symbol repeated throughout; half of all are spliced from two."""
+        """(count, words, length) symbols with two further kinds: one repeated symbol, and splices of two inputs."""
         drawn = np.stack([self.draw(count, rng) for _ in range(3)])
         repeated = rng.integers(0, np.asarray(self.task.columns.symbols)[:, None], (*drawn.shape[1:3], 1))
         drawn[2] = np.where(self.task.positions >= 0, repeated, 0)

@@ -131,7 +131,7 @@ class Writer:
         return next((d for d, one in ends if isinstance(one, LineCell) and not one.places(self.first)), None)
 
     def _row(self, term: Term, rows: str) -> tuple[str, str]:
-        """A slice that may be empty, as a running index, and all ranges."""
+        """The target and ranges of a term; a slice that may be empty becomes an index with its own range."""
         d = self._thin(term)
         parts = self._parts(term)
         more = f"{self.along} in {parts[d or 0]}"

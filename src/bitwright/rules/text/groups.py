@@ -22,8 +22,8 @@ from bitwright.common.scanner import Token, WrongError
 from bitwright.rules.layout import KEYWORDS
 from bitwright.rules.text.lexer import TOO_MANY, tokenize
 
-MAX_WORDS = 200_000  # limit on words of all groups after expansion
-MAX_DEPTH = 20  # limit on nested uses
+MAX_WORDS = 200_000  # most words after expanding all groups
+MAX_DEPTH = 20  # deepest nesting of groups
 _OPERATORS = frozenset(["+", "-", "*", "//", "%", "^"])
 
 

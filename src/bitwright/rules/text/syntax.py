@@ -21,7 +21,7 @@ class IndexPart:
 class BitRef:
     token: Token
     parts: tuple[IndexPart, ...]  # empty for a bare name
-    path: tuple[str, ...] = ()  # far, all for `far.all.g`; only in node programs
+    path: tuple[str, ...] = ()  # ("far", "all") for `far.all.g`; used in node programs only
 
     @property
     def key(self) -> str:
