@@ -61,7 +61,7 @@ def test_a_missing_file(tmp_path: Path) -> None:
 
 def test_a_folder(tmp_path: Path) -> None:
     assert refusal(tmp_path) == f"{tmp_path} is a folder; give a .bw file"
-    assert refusal("") == "the name of a rule file is empty; give one"
+    assert refusal("") == "the name of a rule file must not be empty"
 
 
 BINARY, NOT_UTF8 = "a binary file, not .bw text", "not UTF-8 text (byte {} is {})"

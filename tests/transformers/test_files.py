@@ -154,7 +154,7 @@ HOSTILE = [
     (lambda _, about: about["decoder"]["layers"][0]["heads"][0].update(value=[]), "must have shape"),
     (lambda _, about: about["decoder"]["layers"][0].update(output=[]), "must output 6 numbers, but outputs 3"),
     (lambda _, about: about["decoder"]["final_norm"].update(eps=-1.0), "eps of at least 0"),
-    (lambda header, _: header["tables.0"].update(shape=[1, 7, 1 << 40]), "do not fit its shape"),
+    (lambda header, _: header["tables.0"].update(shape=[1, 7, 1 << 40]), "does not match its shape"),
     (lambda header, _: header["tables.0"].update(dtype="BF16"), "dtype must be"),
 ]
 

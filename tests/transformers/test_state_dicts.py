@@ -111,7 +111,7 @@ class Exploit:
         (np.array([Exploit()], dtype=object), "not a plain array|of type object"),
         (np.zeros(3, np.int64), "of type int64; store it as floating-point numbers"),
         (np.zeros((1,) * 5), "not a plain array"),
-        (np.zeros(1 << 16), "has 524,416 bytes, and can have 100,000 at most"),
+        (np.zeros(1 << 16), "has 524,416 bytes; the limit is 100,000"),
     ],
     ids=["pickle", "integers", "dimensions", "bomb"],
 )

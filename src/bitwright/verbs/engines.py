@@ -118,7 +118,7 @@ class EngineChoice:
         if self.padding is not None and self.padding < 0:
             raise InputError(f"{option('padding')} is 0 or more, got {shorten(self.padding)}")
         if not 0 <= self.seed <= 2**63:
-            raise InputError(f"the seed must lie between 0 and 2^63, got {shorten(self.seed)}")
+            raise InputError(f"the seed must be between 0 and 2^63, got {shorten(self.seed)}")
         return self
 
     @property

@@ -31,7 +31,7 @@ from bitwright.verbs.telling import Teller, teller
 _PER_TEMPLATE = 20  # states for each template, where no number is given; about 10 suffice for random states
 _MAX_STEPS = 4_096  # of a run are looked at; some never end
 _MOST = 10**6  # runs or states
-_SOURCES = "networks learn from runs, states or a .npz file of executions"
+_SOURCES = "networks learn from runs, states or a .npz execution file"
 LEAST = 2  # different examples that are worth training on
 TOLERANCE = 1e-2  # of states: far from their thresholds, and their smallest eigenvalues are very slow
 WIDER = 4  # times the width that suffices for the templates of cells
@@ -64,7 +64,7 @@ class Sample:
             source = found[1]
             object.__setattr__(self, source, int(found[2]))
         object.__setattr__(self, "source", source)
-        path = as_path(source, "a file of executions") if isinstance(source, str) else None
+        path = as_path(source, "an execution file") if isinstance(source, str) else None
         if self.is_given and path is not None and path.suffix.lower() != ".npz":
             raise InputError(f"{_SOURCES}, got '{shorten(str(path))}'")
         for name, value in (("runs", self.runs), ("states", self.states)):
