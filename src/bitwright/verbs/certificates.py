@@ -22,8 +22,8 @@ from bitwright.rules.algorithm import MAX_EXAMPLES
 from bitwright.rules.ensures import joined
 from bitwright.verbs.certificate_reports import limit_report, network_report, network_statement, state_report
 from bitwright.verbs.chain import ClaimChain
+from bitwright.verbs.progress import Teller, teller
 from bitwright.verbs.sizes import as_programs
-from bitwright.verbs.telling import Teller, teller
 
 if TYPE_CHECKING:
     from bitwright.networks.external.model import Model

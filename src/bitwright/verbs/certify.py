@@ -41,9 +41,9 @@ from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.layout import ColumnTask
 from bitwright.verbs.certificates import Certificate, StateReport
 from bitwright.verbs.devices import gpu_name
+from bitwright.verbs.progress import Teller, say_compiling, teller
 from bitwright.verbs.proof_target import ProofTarget, Provable, limit_target, network_target
 from bitwright.verbs.sizes import Programs, SizesAsked, Subject, as_programs, by_algorithm
-from bitwright.verbs.telling import Teller, say_compiling, teller
 
 MINUTES = 10  # that a proof may take unless a longer one was asked for
 _LONG = 5  # seconds from which on a GPU is looked for

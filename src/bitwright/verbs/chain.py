@@ -15,8 +15,8 @@ from bitwright.proofs.hints import false_hint
 from bitwright.proofs.sizes import CoveredSizes
 from bitwright.rules import Algorithm
 from bitwright.rules.ensures import joined
+from bitwright.verbs.progress import Teller
 from bitwright.verbs.sizes import EVERY, InSizes, numbers_of
-from bitwright.verbs.telling import Teller
 
 _NOT_TRIED = "not tried"
 _ANY = table(lambda _: None)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bitwright.engines.cells import Decider
     from bitwright.networks import AnyNetwork, Recipe
     from bitwright.verbs.network import Network
-    from bitwright.verbs.telling import Teller
+    from bitwright.verbs.progress import Teller
 
 # The engines that have a setting.
 _LIMITS = ("limit", "kernel", "sampled", "network")
@@ -163,7 +163,7 @@ def engine_for(
     default: str = "templates",
 ) -> Engine:
     """The engine asked for: an engine object, or one made from a name, networks and settings."""
-    from bitwright.verbs.telling import teller
+    from bitwright.verbs.progress import teller
 
     settings = {name: value for name, value in settings.items() if value is not None}
     check_options(settings, SETTINGS, "an engine")

@@ -20,13 +20,12 @@ from bitwright.networks.network import LearntFrom
 from bitwright.networks.train import ExecutionSet
 from bitwright.rules import Algorithm, Program
 from bitwright.rules.cells import Tile
-from bitwright.rules.given import as_algorithm
 from bitwright.rules.pattern import Pattern
 from bitwright.runs.progress import Progress
 from bitwright.runs.successors import executions_of_inputs, lets_of, random_executions, random_states, successors
 from bitwright.theory.encoding.training_set import Labels, StateSet, TrainingSet, check_dense, check_labels
-from bitwright.verbs.open import subject
-from bitwright.verbs.telling import Teller, teller
+from bitwright.verbs.open import as_algorithm, subject
+from bitwright.verbs.progress import Teller, teller
 
 _PER_TEMPLATE = 20  # states for each template, where no number is given; about 10 suffice for random states
 _MAX_STEPS = 4_096  # of a run are looked at; some never end

@@ -16,12 +16,11 @@ from bitwright.exports.writers import FOLDERS, FORMS, SUFFIXES, WRITERS, Export,
 from bitwright.networks import AnyNetwork, IntegerNetwork, load_any_network
 from bitwright.networks.cache import network_files
 from bitwright.rules import Algorithm, NodeProgram, Program
-from bitwright.rules.given import as_algorithm
 from bitwright.rules.pattern import Pattern
 from bitwright.runs.progress import Progress
 from bitwright.verbs.network import Network
-from bitwright.verbs.open import is_for_machine_v, is_image, open_subleq, opened
-from bitwright.verbs.telling import Teller, teller
+from bitwright.verbs.open import as_algorithm, is_for_machine_v, is_image, open_subleq, opened
+from bitwright.verbs.progress import Teller, teller
 
 if TYPE_CHECKING:
     from bitwright.exports.pages import Page

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bitwright.exports.writers import Export
     from bitwright.verbs.certificates import Certificate
     from bitwright.verbs.network import Network
-    from bitwright.verbs.telling import Teller
+    from bitwright.verbs.progress import Teller
 
 CONFIG, CARD, CERTIFICATE = "config.json", "README.md", "certificate.json"
 _WITHOUT = 3  # files without a certificate

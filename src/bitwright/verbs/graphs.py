@@ -31,8 +31,8 @@ from bitwright.rules import NodeProgram, Topology, parse_node_program
 from bitwright.rules.text import parse_any
 from bitwright.rules.text.files import read_text
 from bitwright.runs.run import Run
+from bitwright.verbs.progress import teller
 from bitwright.verbs.run import check_named, check_once, run
-from bitwright.verbs.telling import teller
 
 Result = TypeVar("Result")
 

@@ -27,7 +27,7 @@ from bitwright.rules.pattern import Pattern
 from bitwright.runs.progress import Progress
 from bitwright.runs.run import program_id
 from bitwright.verbs.engines import engine_for
-from bitwright.verbs.telling import Teller, teller
+from bitwright.verbs.progress import Teller, teller
 
 if TYPE_CHECKING:
     from bitwright.engines.protocol import Engine

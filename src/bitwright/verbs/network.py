@@ -20,9 +20,8 @@ from bitwright.networks.integer import WEIGHT_BITS
 from bitwright.networks.store import load_any_network, read_about, read_network, save_network
 from bitwright.rules import Algorithm, NodeProgram, Program
 from bitwright.rules.algorithms.arithmetic import known_algorithm
-from bitwright.rules.given import as_algorithm
 from bitwright.rules.pattern import Pattern, read_pattern
-from bitwright.verbs.open import subject
+from bitwright.verbs.open import as_algorithm, subject
 
 if TYPE_CHECKING:
     from bitwright.engines.protocol import Engine

@@ -121,7 +121,6 @@ def opened(
     node program is given as it is; otherwise it is refused.
     """
     from bitwright.common.bits import shorten
-    from bitwright.rules.given import is_node_program
     from bitwright.rules.text.files import load_any
 
     path = as_path(target, "a program")
@@ -240,8 +239,6 @@ def open_subleq(target: str, choice: MachineChoice | None = None) -> SubleqProgr
 
 def of_bits(what: Algorithm | NodeProgram) -> Algorithm:
     """A program of bits; for a node program its first schema."""
-    from bitwright.rules.given import is_node_program
-
     return what.schemas()[0] if is_node_program(what) else what
 
 
@@ -255,8 +252,34 @@ def is_image(target: str) -> bool:
     return target == "machine-v" or Path(target).suffix.lower() in IMAGES
 
 
+def is_node_program(what: object) -> TypeIs[NodeProgram]:
+    """Whether this is rules for the nodes of graphs."""
+    return is_a(what, "bitwright.rules.graph.node_program:NodeProgram")
+
+
+def as_algorithm(what: Algorithm | Program) -> Algorithm:
+    """The algorithm; a program alone becomes one that runs until nothing changes."""
+    from bitwright.rules import Algorithm, Program
+
+    if isinstance(what, Algorithm):
+        return what
+    if isinstance(what, Program):
+        return Algorithm("program", what)
+    if is_node_program(what):
+        raise InputError(f"{what.name} is a node program, which runs on a graph: give what.on(graph) here")
+    hint = ""
+    if isinstance(what, str | PathLike):
+        hint = "; open(path) gives one from a file"
+    elif isinstance(getattr(what, "program", None), Program):  # a machine
+        hint = "; give the program in its attribute: what.program"
+    raise InputError(f"give an Algorithm or a Program, got a {type(what).__name__}{hint}")
+
+
 def subject(what: Algorithm | Program | NodeProgram) -> Algorithm | NodeProgram:
     """The program; one without inputs and outputs as an algorithm. Raises InputError for anything else."""
-    from bitwright.rules.given import as_algorithm, is_node_program
-
     return what if is_node_program(what) else as_algorithm(what)
+
+
+def by_its_cells(what: Algorithm | Program | NodeProgram) -> Sequence[Algorithm]:
+    """An algorithm; for a node program those that together have all its kinds of cells."""
+    return what.schemas() if is_node_program(what) else [as_algorithm(what)]

@@ -22,6 +22,7 @@ from bitwright.verbs.chain import ClaimChain, prove_chain
 from bitwright.verbs.engines import choose_pattern
 from bitwright.verbs.models import fit_model
 from bitwright.verbs.network import Network, as_networks
+from bitwright.verbs.progress import Teller
 from bitwright.verbs.sizes import (
     InSizes,
     Programs,
@@ -33,7 +34,6 @@ from bitwright.verbs.sizes import (
     in_sizes,
     size_of,
 )
-from bitwright.verbs.telling import Teller
 
 if TYPE_CHECKING:
     from bitwright.verbs.certificates import Certificate

@@ -16,13 +16,12 @@ from bitwright.rules import Algorithm, Program
 from bitwright.rules.algorithm import check_inputs
 from bitwright.rules.ensure_runs import Runs
 from bitwright.rules.ensures import joined
-from bitwright.rules.given import is_node_program
 from bitwright.runs.observers import Watch
 from bitwright.runs.progress import Progress
 from bitwright.runs.run import BatchRun, Run, run_batch, run_with
 from bitwright.verbs.engines import SETTINGS, engine_for
-from bitwright.verbs.open import is_for_machine_v, subject
-from bitwright.verbs.telling import Listener, Teller, teller
+from bitwright.verbs.open import is_for_machine_v, is_node_program, subject
+from bitwright.verbs.progress import Listener, Teller, teller
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs

@@ -15,11 +15,10 @@ from bitwright.pages.cell_diagram import cell_diagram_svg
 from bitwright.rules import Algorithm, NodeProgram, NodeSchema, Program, summary
 from bitwright.rules import cells as of_program
 from bitwright.rules.cells import Kind, Tile
-from bitwright.rules.given import by_its_cells
 from bitwright.rules.graph.schema import NodeWord
 from bitwright.rules.pattern import Pattern, first_cells
 from bitwright.verbs.engines import check_tile
-from bitwright.verbs.open import subject
+from bitwright.verbs.open import by_its_cells, subject
 from bitwright.verbs.reports import Summary
 
 _MOST_ROWS = 60  # of a table

@@ -11,14 +11,13 @@ from bitwright.proofs.ranges import matches_range
 from bitwright.proofs.width import NetworkWidth, network_width
 from bitwright.rules import Algorithm, NodeProgram, Program
 from bitwright.rules.cells import Tile
-from bitwright.rules.given import by_its_cells
 from bitwright.runs.progress import Progress
 from bitwright.theory.decisions import cells_range
 from bitwright.theory.ensemble import check_scope, sizes
 from bitwright.verbs.engines import choose_pattern
-from bitwright.verbs.open import subject
+from bitwright.verbs.open import by_its_cells, subject
+from bitwright.verbs.progress import Teller, say_compiling, teller
 from bitwright.verbs.reports import Summary
-from bitwright.verbs.telling import Teller, say_compiling, teller
 
 Sized = Algorithm | Program | NodeProgram
 OF = ("ensemble", "network")

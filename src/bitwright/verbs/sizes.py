@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 from bitwright.common.bits import shorten
 from bitwright.common.errors import EffortError, InputError, OtherKindError, ProofError, counted, option
 from bitwright.rules import Algorithm, NodeProgram, NodeSchema, Program
-from bitwright.rules.given import by_its_cells
 from bitwright.rules.graph.node_program import graphs_of
-from bitwright.verbs.open import subject
+from bitwright.verbs.open import by_its_cells, subject
 
 if TYPE_CHECKING:
     from bitwright.proofs.kinds import KindsProof

@@ -39,8 +39,8 @@ from bitwright.verbs.engines import check_options, check_tile
 from bitwright.verbs.executions import TOLERANCE, WIDER, Sample, cell_set, unseen, unseen_kinds
 from bitwright.verbs.network import Network, Training, load_networks, wider
 from bitwright.verbs.open import of_bits, subject
+from bitwright.verbs.progress import Teller, teller
 from bitwright.verbs.sizes import SizesAsked, at_size, in_sizes, missing_size
-from bitwright.verbs.telling import Teller, teller
 
 Trainable = Algorithm | Program | NodeProgram
 _MOST_NETWORKS, _MOST_SEEDS = 10**6, 1_000

@@ -14,7 +14,6 @@ from bitwright.engines.cells.engine import cells_sentence
 from bitwright.engines.protocol import Engine
 from bitwright.rules import Algorithm, Program
 from bitwright.rules.algorithms.arithmetic import order_of
-from bitwright.rules.given import as_algorithm
 from bitwright.runs.loop import step_limit
 from bitwright.runs.progress import Progress
 from bitwright.validation import Arithmetic, Oracle
@@ -26,8 +25,8 @@ from bitwright.validation.report import broken_bound as broken_bound
 from bitwright.verbs import devices
 from bitwright.verbs.engines import EngineChoice, EngineSettings, engine_for
 from bitwright.verbs.network import Network, as_networks
-from bitwright.verbs.open import SIZED, named_algorithm
-from bitwright.verbs.telling import Teller, say_compiling, teller
+from bitwright.verbs.open import SIZED, as_algorithm, named_algorithm
+from bitwright.verbs.progress import Teller, say_compiling, teller
 
 if TYPE_CHECKING:
     from bitwright.verbs.run import Networks
