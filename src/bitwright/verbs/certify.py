@@ -40,6 +40,7 @@ from bitwright.theory.rounding import ROUNDINGS, Rounding, check_rounding
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.layout import ColumnTask
 from bitwright.verbs.certificates import Certificate, StateReport
+from bitwright.verbs.chain import prove_chain
 from bitwright.verbs.devices import gpu_name
 from bitwright.verbs.progress import Teller, say_compiling, teller
 from bitwright.verbs.proof_target import ProofTarget, Provable, limit_target, network_target
@@ -176,14 +177,14 @@ def certify(
         chosen = check_rounding(rounding or "calibrated")
         target = limit_target(programs, sizes, tile, tell, n, padding)
         verdict = _prove_limit(target, chosen, n, padding, tell)
-        return Certificate(verdict, target.prove_chain(tell, function), target.about)
+        return Certificate(verdict, prove_chain(target, tell, function), target.about)
     _check_network_settings(network, rounding, n=n, padding=padding, tile=None if is_model(network) else tile)
     if state is not None:
         _refuse(f"does not go with {option('state')}, which looks at one state", domain=domain, resume=resume)
         target = network_target(programs, network, sizes, tile, tell, oracle=oracle, device=device, state=True)
         return _look_at_state(target, state)
     target = network_target(programs, network, sizes, tile, tell, oracle=oracle, device=device, domain=domain)
-    chain, work = target.prove_chain(tell, function), ProofWork(tell, device, str(workers), yes, resume)
+    chain, work = prove_chain(target, tell, function), ProofWork(tell, device, str(workers), yes, resume)
     task = work.prepare(target, domain or usual_domain(target.algorithm.program))
     return Certificate(_prove_network(task, work, target.sizes), chain, target.about)
 
@@ -221,7 +222,7 @@ def check(
             with tell.working(task.unit) as step:
                 how = {"workers": work.who, "progress": step, "device": task.device, "oracle": target.oracle}
                 own = check_certificate(own, target.algorithm, target.network, **how)
-        chain = target.prove_chain(tell, claimed.chain.tried)
+        chain = prove_chain(target, tell, claimed.chain.tried)
         if target.oracle is None and target.programs.programs:  # a pattern by itself has no other claims
             chain.check(claimed.chain)
     except ProofError as error:

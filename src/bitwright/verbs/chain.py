@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from bitwright.common.errors import ProofError, counted, option
 from bitwright.common.files.documents import check_fields, one_of, optional, table, text
@@ -17,6 +17,9 @@ from bitwright.rules import Algorithm
 from bitwright.rules.ensures import joined
 from bitwright.verbs.progress import Teller
 from bitwright.verbs.sizes import EVERY, InSizes, numbers_of
+
+if TYPE_CHECKING:
+    from bitwright.verbs.proof_target import ProofTarget
 
 _NOT_TRIED = "not tried"
 _ANY = table(lambda _: None)
@@ -92,19 +95,14 @@ class ClaimChain:
                 raise ProofError(f"the certificate has another proof about the {claim.about} than is found now")
 
 
-def prove_chain(
-    algorithm: Algorithm | None,
-    looked: InSizes,
-    kinds: int | None,
-    tell: Teller,
-    code: bool = False,
-    graphs: str | None = None,
-) -> ClaimChain:
+def prove_chain(target: ProofTarget, tell: Teller, code: bool = False) -> ClaimChain:
     """The claims about one program: its function, if it states one, and where its cells are of the proved kinds.
 
     With `code` the function of a machine's code is proved too.
     """
-    proofs: dict[str, Any] = {}
+    algorithm, looked, graphs, proofs = target.stated, target.programs, target.graphs, dict[str, Any]()
+    if target.oracle is not None or not looked.programs:
+        return ClaimChain()
     if algorithm is None or not algorithm.ensures:
         several = algorithm is None and graphs is None and len(looked.programs) > 1
         why = "a function is proved of one program at a time" if several else "the program has no ensure line"
@@ -118,8 +116,8 @@ def prove_chain(
         claims = [claim]
     if algorithm is not None and algorithm.computer is None and (hint := false_hint(algorithm)):
         claims[0] = replace(claims[0], sentence=f"{claims[0].sentence}; {hint}")
-    if kinds is not None:
-        claims.append(_sizes_claim(looked, kinds, graphs))
+    if target.cells:
+        claims.append(_sizes_claim(looked, len(target.pattern.kinds), graphs))
         proofs["sizes"] = None if looked.proof is None else looked.proof.certificate()
     return ClaimChain(tuple(claims), {name: json.loads(json.dumps(one)) for name, one in proofs.items() if one})
 

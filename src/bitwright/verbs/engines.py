@@ -12,6 +12,7 @@ from bitwright.engines.make import ENGINES, make_engine, network_engine
 from bitwright.engines.protocol import Engine as Engine
 from bitwright.networks import FloatNetwork
 from bitwright.rules import Algorithm, Program
+from bitwright.rules.algorithm import MAX_EXAMPLES
 from bitwright.rules.cells import Tile
 from bitwright.rules.pattern import Pattern, pattern_of
 from bitwright.theory.decisions import training_size
@@ -56,6 +57,12 @@ class EngineSettings(TypedDict, total=False):
 _OF_TRAINING = ("width", "networks", "seed", "padding", "tile")  # which a trained network has already
 _OF_WHOLE = ("padding", "device")  # go with networks of the whole state alone
 MOST_TILE = 16  # neighbouring cells that are taken as one
+_RANGES: dict[str, tuple[int | None, int | None]] = {
+    "padding": (0, MAX_EXAMPLES),
+    "networks": (1, 10**9),
+    "seed": (0, 2**63),
+    "width": (None, None),
+}
 
 
 def check_options(given: Iterable[str], known: Sequence[str], what: str) -> None:
@@ -99,9 +106,9 @@ class EngineChoice:
         """Returns the choice; raises InputError if its settings do not go together, or with `trained` networks."""
         check_choice("engine", self.name, ENGINES)
         check_rounding(self.rounding)
-        for name in ("padding", "networks", "seed", "width"):
+        for name, (least, most) in _RANGES.items():
             if (value := getattr(self, name)) is not None:
-                whole_number(value, option(name))
+                whole_number(value, option(name), least, most)
         for name in ("evaluate", "compiled"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"{option(name)} is True or False, got {shorten(repr(getattr(self, name)))}")
@@ -113,12 +120,6 @@ class EngineChoice:
                 raise InputError(f"{option(name)} goes with {option('engine')} {' or '.join(engines)}, not {self.name}")
         if trained and (both := [option(name) for name in _OF_TRAINING if name in given]):
             raise InputError(f"a trained network has its settings already; leave out {' and '.join(both)}")
-        if not 1 <= self.networks <= 10**9:
-            raise InputError(f"an ensemble has between 1 and 10^9 networks, got {shorten(self.networks)}")
-        if self.padding is not None and self.padding < 0:
-            raise InputError(f"{option('padding')} is 0 or more, got {shorten(self.padding)}")
-        if not 0 <= self.seed <= 2**63:
-            raise InputError(f"the seed must lie between 0 and 2^63, got {shorten(self.seed)}")
         return self
 
     @property
@@ -143,7 +144,8 @@ class EngineChoice:
 
 def choose_pattern(algorithms: Sequence[Algorithm], tile: Tile, n: str | None, padding: int | None = None) -> Pattern:
     """The pattern of the cells of all these programs, or of the whole state of one, whose limit is meant."""
-    EngineChoice("limit", padding=padding, tile=tile).checked()
+    check_tile(tile)
+    whole_number(padding or 0, option("padding"), *_RANGES["padding"])
     if tile != "all" and n is not None:
         raise InputError(
             f"{option('n')} does not go with cells: n is the cell's own, at most one match in each of its blocks"

@@ -44,11 +44,8 @@ class MachineChoice:
 
 def package_of(target: str) -> Any:
     """The package of machines for its files and names, loaded only then; None for rule text and shipped algorithms."""
-    return import_module(_MACHINES) if _of_machines(target) else None
-
-
-def _of_machines(target: str) -> bool:
-    return target == "machine-v" or Path(target).suffix.lower() in (".sbn", *IMAGES)
+    of_machines = target == "machine-v" or Path(target).suffix.lower() in (".sbn", *IMAGES)
+    return import_module(_MACHINES) if of_machines else None
 
 
 def open_program(
@@ -133,11 +130,12 @@ def opened(
         raise InputError(
             f"{target} is a task of a transformer, which certify, train and check take; the others take programs"
         )
-    if lets and (target in NAMES or _of_machines(target)):
+    package = package_of(target)
+    if lets and (target in NAMES or package is not None):
         raise InputError(
             f"{option('let')} goes with rule files (.bw): it gives a value in place of that of a 'let' line"
         )
-    if (package := package_of(target)) is not None:
+    if package is not None:
         if bits is not None or order is not None:
             raise InputError(
                 f"{option('bits')} and {option('order')} do not go with programs for machines: SBN has a .width of its "
@@ -276,10 +274,7 @@ def as_algorithm(what: Algorithm | Program) -> Algorithm:
 
 
 def subject(what: Algorithm | Program | NodeProgram) -> Algorithm | NodeProgram:
-    """The program; one without inputs and outputs as an algorithm. Raises InputError for anything else."""
-    return what if is_node_program(what) else as_algorithm(what)
+    """The program, as an algorithm if it has no inputs and outputs; raises InputError for anything else."""
+    from bitwright.rules import Algorithm
 
-
-def by_its_cells(what: Algorithm | Program | NodeProgram) -> Sequence[Algorithm]:
-    """An algorithm; for a node program those that together have all its kinds of cells."""
-    return what.schemas() if is_node_program(what) else [as_algorithm(what)]
+    return what if isinstance(what, Algorithm) or is_node_program(what) else as_algorithm(what)

@@ -18,7 +18,6 @@ from bitwright.rules.algorithm import for_inputs
 from bitwright.rules.cells import Tile
 from bitwright.rules.pattern import Pattern, bit_names, is_pattern
 from bitwright.verbs.certificates import BitNames, ProvedProgram
-from bitwright.verbs.chain import ClaimChain, prove_chain
 from bitwright.verbs.engines import choose_pattern
 from bitwright.verbs.models import fit_model
 from bitwright.verbs.network import Network, as_networks
@@ -71,18 +70,12 @@ class ProofTarget:
         ensures, inputs = () if of is None else tuple(map(str, of.ensures)), ""
         if of is not None and of.conditions:
             inputs = f" {for_inputs(of)}"
-        return ProvedProgram(one.name, one.description, self._graphs, self.names, one.matches, ensures, inputs)
+        return ProvedProgram(one.name, one.description, self.graphs, self.names, one.matches, ensures, inputs)
 
     @property
-    def _graphs(self) -> str | None:
+    def graphs(self) -> str | None:
+        """For single cells of a node program, the graphs on which they are of these kinds."""
         return self.programs.graphs if self.cells and self.tile == 1 else None  # a tile of a graph is no tile of others
-
-    def prove_chain(self, tell: Teller, code: bool) -> ClaimChain:
-        """What else is claimed: what the rules compute, and at which sizes the cells are of these kinds."""
-        if self.oracle is not None or not self.programs.programs:
-            return ClaimChain()
-        kinds = len(self.pattern.kinds) if self.cells else None
-        return prove_chain(self.stated, self.programs, kinds, tell, code, self._graphs)
 
 
 def limit_target(

@@ -18,8 +18,9 @@ from bitwright.rules.cells import Kind, Tile
 from bitwright.rules.graph.schema import NodeWord
 from bitwright.rules.pattern import Pattern, first_cells
 from bitwright.verbs.engines import check_tile
-from bitwright.verbs.open import by_its_cells, subject
+from bitwright.verbs.open import subject
 from bitwright.verbs.reports import Summary
+from bitwright.verbs.sizes import by_algorithm
 
 _MOST_ROWS = 60  # of a table
 
@@ -154,7 +155,7 @@ def cell_kinds(what: Algorithm | Program | NodeProgram, tile: Tile = 1) -> Kinds
     tables: dict[Kind, dict[str, Any]] = {}
     rows: list[str] = []
     idle = 0
-    algorithms = by_its_cells(subject(what))
+    algorithms = by_algorithm([subject(what)])
     for algorithm in algorithms:
         program = algorithm.program
         cells = program.cells.tiled(tile)

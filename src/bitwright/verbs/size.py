@@ -15,9 +15,10 @@ from bitwright.runs.progress import Progress
 from bitwright.theory.decisions import cells_range
 from bitwright.theory.ensemble import check_scope, sizes
 from bitwright.verbs.engines import choose_pattern
-from bitwright.verbs.open import by_its_cells, subject
+from bitwright.verbs.open import subject
 from bitwright.verbs.progress import Teller, say_compiling, teller
 from bitwright.verbs.reports import Summary
+from bitwright.verbs.sizes import by_algorithm
 
 Sized = Algorithm | Program | NodeProgram
 OF = ("ensemble", "network")
@@ -169,7 +170,7 @@ def size(  # type: ignore[misc]
             )
         if cells and (unmasked or n is not None):
             raise InputError(f"{option('n')} and unmasked are for whole states; leave them out")
-    asked, algorithms = check_scope("inputs" if of == "network" else domain or "inputs"), by_its_cells(own)
+    asked, algorithms = check_scope("inputs" if of == "network" else domain or "inputs"), by_algorithm([own])
     algorithm = algorithms[0]
     with tell.working("looking for kinds of cells"):
         pattern = choose_pattern(algorithms, tile, n, padding)

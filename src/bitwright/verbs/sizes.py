@@ -11,7 +11,7 @@ from bitwright.common.bits import shorten
 from bitwright.common.errors import EffortError, InputError, OtherKindError, ProofError, counted, option
 from bitwright.rules import Algorithm, NodeProgram, NodeSchema, Program
 from bitwright.rules.graph.node_program import graphs_of
-from bitwright.verbs.open import by_its_cells, subject
+from bitwright.verbs.open import subject
 
 if TYPE_CHECKING:
     from bitwright.proofs.kinds import KindsProof
@@ -55,7 +55,7 @@ class InSizes:
             raise InputError(f"{option('sizes')} all is about single cells, not about tiles; name sizes, such as 1..64")
         for seen in self.proof.kinds:
             if seen.kind not in pattern.kinds:
-                where = at_size(name, _joined(seen.sizes))
+                where = at_size(name, _text(seen.sizes))
                 raise OtherKindError(f"{where}: this network has no cell like that of {seen.cell}")
 
 
@@ -72,7 +72,7 @@ def at_size(name: str, size: str | None) -> str:
 
 def size_of(what: Algorithm | NodeProgram) -> str | None:
     """The size of a program, such as `4` or `l=1,k=3`; None where it has none to choose."""
-    return _joined(numbers_of(what)) or None
+    return _text(numbers_of(what)) or None
 
 
 def as_programs(what: Subject | Sequence[Subject]) -> list[Algorithm | NodeProgram]:
@@ -85,7 +85,7 @@ def as_programs(what: Subject | Sequence[Subject]) -> list[Algorithm | NodeProgr
 
 def by_algorithm(programs: Programs) -> list[Algorithm]:
     """These programs; a node program as the schemas that together have all its kinds of cells."""
-    return [own for one in programs for own in by_its_cells(one)]
+    return [own for one in programs for own in (one.schemas() if isinstance(one, NodeProgram) else [one])]
 
 
 def in_sizes(programs: Programs, sizes: SizesAsked | None = None) -> InSizes:
@@ -95,14 +95,14 @@ def in_sizes(programs: Programs, sizes: SizesAsked | None = None) -> InSizes:
     """
     if len(programs) > 1 and sizes is not None:
         raise InputError(f"{option('sizes')} goes with one program, got {len(programs):,}")
+    if sizes is None and len(programs) > 1:
+        return InSizes(None, tuple(by_algorithm(programs)))
+    what = getattr(programs[0], "node_program", programs[0])  # of a schema its node program, with all its kinds
     if sizes is None:
-        if len(programs) > 1:
-            return InSizes(None, tuple(by_algorithm(programs)))
-        return InSizes(size_of(programs[0]), tuple(_schemas(programs[0])))
-    what = programs[0]
+        return InSizes(size_of(what), tuple(by_algorithm([what])))
     if sizes == EVERY:
         return _at_every_size(what)
-    own, sizing = numbers_of(what), _sizing(what)
+    own, sizing = numbers_of(what), what.sizing
     if sizing is None:
         raise InputError(
             f"{what.name} has no size to choose, got {option('sizes')} {shorten(str(sizes))}; leave it out, or give "
@@ -115,10 +115,10 @@ def in_sizes(programs: Programs, sizes: SizesAsked | None = None) -> InSizes:
     varied = several[0] if several else next(iter(asked))
     fixed = {name: value for name, value in own.items() if name not in asked}
     fixed |= {name: numbers[0] for name, numbers in asked.items() if name != varied}
-    text = ",".join(filter(None, (_named(varied, _written(asked[varied])), _joined(fixed))))
+    text = _text({varied: _written(asked[varied]), **fixed})
     found: list[Algorithm] = []
     for size in reversed(asked[varied]):  # the largest first, which shows how much there is to do
-        at = _schemas(sizing.at(**{**fixed, varied: size}))
+        at = by_algorithm([sizing.at(**{**fixed, varied: size})])
         largest, many = sum(one.program.templates for one in at), len(asked[varied])
         if not found and largest * many // 2 > MOST_TEMPLATES:
             raise EffortError(
@@ -158,8 +158,9 @@ def at_every_size_or_own(what: Algorithm | NodeProgram) -> InSizes:
 
 def _at_every_size(what: Algorithm | NodeProgram) -> InSizes:
     """Sizes that together have every kind of cell; of a node program its schemas, which have them on every graph."""
-    sizing, numbers, impossible = _sizing(what), numbers_of(what), f"{option('sizes')} all is not possible"
-    if not isinstance(what, NodeProgram | NodeSchema):
+    what = getattr(what, "node_program", what)
+    sizing, numbers, impossible = what.sizing, numbers_of(what), f"{option('sizes')} all is not possible"
+    if not isinstance(what, NodeProgram):
         if sizing is None or sizing.text is None or not numbers:
             raise InputError(f"{option('sizes')} all goes with programs whose rule text has a size, a line 'let l'")
         if not sizing.at().same_as(what):
@@ -167,21 +168,16 @@ def _at_every_size(what: Algorithm | NodeProgram) -> InSizes:
     proof = _prove_kinds(what, sizing)
     if proof.verdict != "proved":
         raise InputError(f"{impossible}: {proof.refusal}; name sizes, such as 1..64")
-    if sizing is None or isinstance(what, NodeProgram | NodeSchema):
-        return InSizes(EVERY, tuple(_schemas(what)), proof)
+    if sizing is None or isinstance(what, NodeProgram):
+        return InSizes(EVERY, tuple(by_algorithm([what])), proof)
     if numbers not in proof.about:
         raise InputError(
-            f"{impossible}: the kinds of cells are proved for {proof.about}, and this program has {_joined(numbers)}; "
+            f"{impossible}: the kinds of cells are proved for {proof.about}, and this program has {_text(numbers)}; "
             "name sizes, such as 1..64"
         )
     seen = [{BITS: next(iter(k.sizes.values()))} if BITS in numbers else dict(k.sizes) for k in proof.kinds]
     chosen = [one for at, one in enumerate(seen) if one not in seen[:at] and one != numbers]
     return InSizes(EVERY, (what, *(sizing.at(**one) for one in chosen)), proof)
-
-
-def _schemas(what: Algorithm | NodeProgram) -> Sequence[Algorithm]:
-    """The schemas of a node program, of which one may have been given."""
-    return by_its_cells(what.node_program if isinstance(what, NodeSchema) else what)
 
 
 def _prove_kinds(what: Algorithm | NodeProgram, sizing: Sizing | None) -> KindsProof:
@@ -200,12 +196,7 @@ def _prove_kinds(what: Algorithm | NodeProgram, sizing: Sizing | None) -> KindsP
 
 def numbers_of(what: Algorithm | NodeProgram) -> dict[str, int]:
     """The numbers that make up a program's size: the bit length of a shipped one, or the `let` lines of a rule text."""
-    sizing = _sizing(what)
-    return {} if sizing is None else dict(sizing.numbers)
-
-
-def _sizing(what: Algorithm | NodeProgram) -> Sizing | None:
-    return what.node_program.sizing if isinstance(what, NodeSchema) else what.sizing
+    return {} if what.sizing is None else dict(what.sizing.numbers)
 
 
 def missing_size(what: Algorithm, pattern: Pattern) -> str | None:
@@ -214,7 +205,7 @@ def missing_size(what: Algorithm, pattern: Pattern) -> str | None:
     for seen in () if proof is None else proof.kinds:
         if seen.kind not in pattern.kinds:
             numbers = seen.sizes.values() if BITS in numbers_of(what) else ()
-            return ",".join(map(str, numbers)) or _joined(seen.sizes)
+            return ",".join(map(str, numbers)) or _text(seen.sizes)
     return None
 
 
@@ -271,9 +262,5 @@ def _range(text: str) -> range:
     return range(first, last + 1)
 
 
-def _joined(numbers: Mapping[str, int]) -> str:
-    return ",".join(_named(name, str(value)) for name, value in numbers.items())
-
-
-def _named(name: str, value: str) -> str:
-    return value if name == BITS else f"{name}={value}"
+def _text(numbers: Mapping[str, object]) -> str:
+    return ",".join(str(value) if name == BITS else f"{name}={value}" for name, value in numbers.items())
