@@ -21,7 +21,8 @@ def parse_values(pairs: Sequence[str], what: str = "input") -> dict[str, int]:
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not equals or not name:
-            raise InputError(f"{what} must have the form NAME=NUMBER, such as {'a=7' if what == 'input' else 'l=16'}, got '{shorten(pair)}'")
+            form = "a=7" if what == "input" else "l=16"
+            raise InputError(f"give {what} as NAME=NUMBER, such as {form}, got '{shorten(pair)}'")
         if name in values:
             raise InputError(f"{what} {name} is given twice")
         values[name] = parse_signed(text, f"{what} {name}")
