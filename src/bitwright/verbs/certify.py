@@ -44,6 +44,7 @@ from bitwright.verbs.chain import prove_chain
 from bitwright.verbs.devices import gpu_name
 from bitwright.verbs.progress import Teller, say_compiling, teller
 from bitwright.verbs.proof_target import ProofTarget, Provable, limit_target, network_target
+from bitwright.verbs.reports import refuse
 from bitwright.verbs.sizes import Programs, SizesAsked, Subject, as_programs, by_algorithm
 
 MINUTES = 10  # that a proof may take unless a longer one was asked for
@@ -163,15 +164,15 @@ def certify(
 
         others: dict[str, object] = {"sizes": sizes, "domain": domain, "rounding": rounding, "n": n, "tile": tile}
         others |= {"state": state, "device": device, "function": function, "oracle": oracle, "yes": yes}
-        _refuse("does not go with a task of a transformer", padding=padding, **others)
+        refuse("does not go with a task of a transformer", padding=padding, **others)
         options: dict[str, Any] = {"seconds": seconds, "measure": measure, "workers": workers, "progress": progress}
         return certify_decoder(what, network, module=module, resume=resume, **options)  # type: ignore[arg-type]
-    _refuse("goes with a task of a transformer and its decoder", measure=measure, seconds=seconds)
+    refuse("goes with a task of a transformer and its decoder", measure=measure, seconds=seconds)
     tell, programs = teller(progress), as_programs(what)
     if network is None:
         others = {"domain": domain, "state": state, "device": device, "resume": resume, "oracle": oracle, "yes": yes}
         why = f"goes with {option('network')}; the proof of the limit has no states to go through"
-        _refuse(why, workers=str(workers) != "1", **others)
+        refuse(why, workers=str(workers) != "1", **others)
         if n == "reachable" and not hasattr(progress, "working"):
             say_compiling()
         chosen = check_rounding(rounding or "calibrated")
@@ -180,7 +181,7 @@ def certify(
         return Certificate(verdict, prove_chain(target, tell, function), target.about)
     _check_network_settings(network, rounding, n=n, padding=padding, tile=None if is_model(network) else tile)
     if state is not None:
-        _refuse(f"does not go with {option('state')}, which looks at one state", domain=domain, resume=resume)
+        refuse(f"does not go with {option('state')}, which looks at one state", domain=domain, resume=resume)
         target = network_target(programs, network, sizes, tile, tell, oracle=oracle, device=device, state=True)
         return _look_at_state(target, state)
     target = network_target(programs, network, sizes, tile, tell, oracle=oracle, device=device, domain=domain)
@@ -349,12 +350,6 @@ def _look_at_state(target: ProofTarget, text: str) -> StateReport:
     return StateReport(**vars(look_at_state(read, network, on, kind, target.oracle)), about=target.about)
 
 
-def _refuse(why: str, **given: object) -> None:
-    """Raises InputError for the first of these settings that is given."""
-    for name in (name for name, value in given.items() if value not in (None, False)):
-        raise InputError(f"{option(name)} {why}; leave it out")
-
-
 def _check_network_settings(network: object, rounding: str | None, **given: object) -> None:
     """Raises InputError for a setting that does not go with a network."""
     if isinstance(network, str) and network in ROUNDINGS:
@@ -365,4 +360,4 @@ def _check_network_settings(network: object, rounding: str | None, **given: obje
             "one example matches, and chance would decide; networks are proved with calibrated rounding"
         )
     given |= {"rounding": None if rounding == "calibrated" else rounding}
-    _refuse(f"does not go with {option('network')}; the network file says how it was trained", **given)
+    refuse(f"does not go with {option('network')}; the network file says how it was trained", **given)

@@ -21,6 +21,7 @@ from bitwright.runs.progress import Progress
 from bitwright.verbs.network import Network
 from bitwright.verbs.open import as_algorithm, is_for_machine_v, is_image, open_subleq, opened
 from bitwright.verbs.progress import Teller, teller
+from bitwright.verbs.reports import refuse
 
 if TYPE_CHECKING:
     from bitwright.exports.pages import Page
@@ -210,20 +211,14 @@ def _page(subject: Subject, program: Exportable | None, graph: str | None, input
             f"a page of a network of cells needs a program to run; give {option('what')}, such as addition"
         )
     if is_for_machine_v(program):
-        _nothing_of("machine V", graph=graph, inputs=inputs)
+        refuse("does not go with machine V", graph=graph, inputs=inputs or None)
         return computer_page(network, pattern, program)
     if isinstance(program, NodeProgram):
-        _nothing_of("a node program", inputs=inputs)
+        refuse("does not go with a node program", inputs=inputs or None)
         return graph_page(network, pattern, program, graph)
-    _nothing_of("a program without a graph", graph=graph)
+    refuse("does not go with a program without a graph", graph=graph)
     algorithm = as_algorithm(program)
     return program_page(network, pattern, algorithm, inputs, _sized(algorithm))
-
-
-def _nothing_of(what: str, **options: object) -> None:
-    for name, value in options.items():
-        if value:
-            raise InputError(f"{option(name)} does not go with {what}; leave it out")
 
 
 def _sized(algorithm: Algorithm) -> tuple[str, int, Maker] | None:

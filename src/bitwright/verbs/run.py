@@ -22,6 +22,7 @@ from bitwright.runs.run import BatchRun, Run, run_batch, run_with
 from bitwright.verbs.engines import SETTINGS, engine_for
 from bitwright.verbs.open import is_for_machine_v, is_node_program, subject
 from bitwright.verbs.progress import Listener, Teller, teller
+from bitwright.verbs.reports import refuse
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -153,9 +154,8 @@ def run(
     """
     tell = teller(progress)
     if images is not None or _is_machine_v(what) or is_for_machine_v(what):
-        others = {"graph": graph, "states": states, "steps": steps, "record": record or None, "watch": watch}
-        for name in (name for name, value in others.items() if value is not None):
-            raise InputError(f"{option(name)} does not go with images; leave it out")
+        others: dict[str, object] = {"graph": graph is not None, "states": states is not None, "record": record}
+        refuse("does not go with images", steps=steps, watch=watch, **others)
         if is_for_machine_v(what) and images is None:
             from bitwright.verbs.images import ImageConsole, run_image
 

@@ -188,8 +188,8 @@ def _prove_kinds(what: Algorithm | NodeProgram, sizing: Sizing | None) -> KindsP
         return prove_kinds(what)
     key = (sizing.text, *sorted(sizing.numbers))
     if key not in _PROVED:
-        while len(_PROVED) >= _REMEMBERED:
-            del _PROVED[next(iter(_PROVED))]
+        if len(_PROVED) >= _REMEMBERED:
+            _PROVED.clear()
         _PROVED[key] = prove_kinds(what)
     return _PROVED[key]
 
