@@ -1,4 +1,4 @@
-"""The other links of a proof: what the rules compute, and the sizes at which the cells are of the proved kinds."""
+"""The other links of a proof: what the rules compute, and the sizes whose cells all have proved kinds."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _CLAIM = {
 
 @dataclass(frozen=True)
 class ClaimChain:
-    """Claims about a program, and their certificates, which separate checkers read."""
+    """Claims about a program, with certificates for independent checkers."""
 
     claims: tuple[Claim, ...] = ()
-    proofs: Mapping[str, Any] = field(default_factory=dict)  # by what the claim is about
+    proofs: Mapping[str, Any] = field(default_factory=dict)  # by the subject of the claim
 
     @property
     def tried(self) -> bool:
@@ -52,21 +52,21 @@ class ClaimChain:
 
     @property
     def cells(self) -> Claim | None:
-        """The claim about the sizes at which all cells are of the proved kinds."""
+        """The claim about the sizes whose cells all have proved kinds."""
         return next((claim for claim in self.claims if claim.about == "sizes"), None)
 
     def common(self, sizes: CoveredSizes) -> CoveredSizes | None:
-        """Those of these sizes at which the cells are of the proved kinds, too; None where there are none."""
+        """The given sizes whose cells also have proved kinds; None if there are none."""
         cells = None if self.cells is None else CoveredSizes.read(self.cells.sizes)
         return None if cells is None else sizes & cells
 
     def document(self) -> dict[str, Any]:
-        """The links as a certificate file contains them."""
+        """The links in the form of a certificate file."""
         return {claim.about: {"claim": claim.to_dict(), "proof": self.proofs.get(claim.about)} for claim in self.claims}
 
     @classmethod
     def read(cls, document: Mapping[str, Any], path: Path) -> ClaimChain:
-        """The links in a certificate file, checked for form; `check` compares them with new ones."""
+        """The links in a certificate file, whose format is checked; `check` compares them with new ones."""
         claims, proofs = [], {}
         for about, link in document.items():
             check_fields({"link": link}, path, "a certificate", {"link": _ANY})
@@ -78,7 +78,7 @@ class ClaimChain:
         return cls(tuple(claims), proofs)
 
     def check(self, claimed: ClaimChain) -> None:
-        """Raises ProofError unless these links agree with those that a certificate claims."""
+        """Raises ProofError unless these links agree with the claims of a certificate."""
         again = {claim.about: claim for claim in self.claims}
         for claim in claimed.claims:
             if claim.verdict == "not stated":
@@ -96,7 +96,7 @@ class ClaimChain:
 
 
 def prove_chain(target: ProofTarget, tell: Teller, code: bool = False) -> ClaimChain:
-    """The claims about one program: its function, if it states one, and where its cells are of the proved kinds.
+    """The claims about one program: its function, if it states one, and where its cells have proved kinds.
 
     With `code` the function of a machine's code is proved too.
     """
@@ -136,9 +136,9 @@ def _sizes_claim(looked: InSizes, kinds: int, graphs: str | None) -> Claim:
 
 
 def _function_claim(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, Any] | None]:
-    """The claim about the function: at every size if closure over windows proves it, else size by size.
+    """The claim about the function: at every size if closure over windows proves it, otherwise size by size.
 
-    What is wrong at a size that is not looked at is a note.
+    A counterexample at a size that is not examined is only noted.
     """
     from bitwright.proofs.function.prove import prove_function
 
@@ -165,12 +165,12 @@ def _function_claim(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[
 
 
 def _has_size(looked: InSizes, lets: Mapping[str, int]) -> bool:
-    """Whether a program with these numbers is among those that are looked at."""
+    """Whether a program with these numbers is among those that are examined."""
     return looked.text == EVERY or list(lets.values()) in [list(numbers_of(one).values()) for one in looked.programs]
 
 
 def _claim_at_sizes(programs: Sequence[Algorithm], text: str | None) -> Claim:
-    """The claim about all these sizes; that of the first one where it is not proved."""
+    """The claim about all these sizes, or about the first size where it is not proved."""
     from bitwright.proofs.unrolling import prove_at_size
 
     for one in programs:

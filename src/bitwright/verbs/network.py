@@ -1,4 +1,4 @@
-"""A trained network: its weights, what it was trained for, and what is known about it."""
+"""A trained network: its weights, its purpose, and what is proved about it."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
     from bitwright.verbs.certificates import Certificate
     from bitwright.verbs.engines import EngineSettings
 
-CLAIM = "tested, not proved"  # of float weights, and of networks with too many states to try
+CLAIM = "tested, not proved"  # for float weights, and for networks with too many states to try
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """How a network was trained; a file does not say it."""
+    """How a network was trained; network files do not record it."""
 
     seconds: float
     loss: float | None = None
-    before: Sequence[FloatNetwork] = ()  # the weights that were quantized, if they were
+    before: Sequence[FloatNetwork] = ()  # the weights before quantization, if any
     cost: Cost | None = None  # of quantizing them
     seeds: int | None = None  # that were tried, for a network of cells
-    executions: ExecutionSet | None = None  # what it learnt from in place of templates
-    problem: str | None = None  # that local states come out wrong, and what to do about it
+    executions: ExecutionSet | None = None  # the training data, if not templates
+    problem: str | None = None  # that local states are wrong, and what to do about it
 
     def to_dict(self) -> dict[str, Any]:
         """What `bitwright train --json` prints in addition to the facts of the network."""
@@ -77,9 +77,9 @@ class Network(Shown, Report):
     """
 
     weights: AnyNetwork
-    pattern: Pattern | None  # its cells; None where a file does not say of what program it is the whole state
-    algorithm: Algorithm | None = None  # whose whole state it is of, if it is of one
-    name: str | None = None  # of what it was trained for, if that is known
+    pattern: Pattern | None  # its cells; None if the program of a whole-state file is not known
+    algorithm: Algorithm | None = None  # for a network of the whole state, its program
+    name: str | None = None  # of its program, if that is known
     training: Training | None = None
 
     def __post_init__(self) -> None:
@@ -90,7 +90,7 @@ class Network(Shown, Report):
 
     @property
     def program(self) -> Program | None:
-        """What it was trained on: one cell of each kind."""
+        """The program it was trained on: one cell of each kind."""
         return None if self.pattern is None else self.pattern.program
 
     @property
@@ -169,7 +169,7 @@ class Network(Shown, Report):
         return f"Network: {self.sentence}"
 
     def rows(self) -> list[str]:
-        """What is known of the cells that it was trained on.
+        """What is known about the cells that it was trained on.
 
         >>> from bitwright import addition, train
         >>> train(addition(4)).rows()[0].partition(";")[0]
@@ -235,7 +235,7 @@ class Network(Shown, Report):
         return _loaded(files[0], what)
 
     def quantize(self, weight_bits: int = 8) -> Network:
-        """The integer network that stands for this one.
+        """This network with integer weights.
 
         >>> from bitwright import addition, train
         >>> network = train(addition(2), width=64, integer=False).quantize()
@@ -246,7 +246,7 @@ class Network(Shown, Report):
 
     @classmethod
     def combine(cls, networks: Iterable[Network], weight_bits: int = 8) -> Network:
-        """One integer network that stands for several, side by side.
+        """One integer network that combines several, side by side.
 
         >>> from bitwright import addition, train
         >>> networks = [train(addition(2), width=256, member=member, integer=False) for member in range(3)]
@@ -314,7 +314,7 @@ class Network(Shown, Report):
         return StepModule(program, self.weights, self.pattern or Pattern.of_state(program))
 
     def to_dict(self) -> dict[str, Any]:
-        """What is known of it, as `bitwright show --json` and `bitwright train --json` print it.
+        """All facts about it, as `bitwright show --json` and `bitwright train --json` print them.
 
         >>> from bitwright import addition, train
         >>> told = train(addition(4)).to_dict()
@@ -422,7 +422,7 @@ def load_networks(*paths: str | PathLike[str], what: Algorithm | Program | None 
 
 
 def _loaded(file: Path, what: Any = None) -> Network:
-    """The network of one file, and what it was trained for if that is known."""
+    """The network in one file, with its program if that is known."""
     about = read_about(file)
     pattern = read_pattern(about.bits, about.examples)
     own = None if what is None else subject(what)
@@ -448,7 +448,7 @@ def trained_for(known: Algorithm | None, pattern: Pattern | None, program_id: st
 
 
 def is_decoder_file(path: Path) -> bool:
-    """Whether a file holds a decoder, which is proved for a task."""
+    """Whether a file contains a decoder of a transformer."""
     from bitwright.transformers.files import is_decoder_file as is_one
 
     return is_one(path)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bitwright.rules import Algorithm, NodeProgram, Program
     from bitwright.verbs.network import Network
 
-SIZED = ("addition", "multiplication", "permutation")  # there in every bit length
+SIZED = ("addition", "multiplication", "permutation")  # available in every bit length
 NAMES = (*SIZED, "machine-v")
 IMAGES = (".dec", ".sq")
 _MACHINES = "bitwright.machines.programs"
@@ -30,7 +30,7 @@ _MACHINES = "bitwright.machines.programs"
 
 @dataclass(frozen=True)
 class MachineChoice:
-    """The machine that a program runs on; None stands for what the program itself says."""
+    """The machine that a program runs on; None for the settings that the program itself gives."""
 
     letter: str | None = None  # A or B for SBN, V for SUBLEQ
     words: int | None = None
@@ -69,7 +69,7 @@ def open_program(
         order: for "permutation", where each bit goes.
         machine: "A" or "B" (the default) for SBN.
         words, word_width, dialect: machine V for an image, which does not name its own.
-        lets: values in place of those of the `let` lines of rules, such as l=1000.
+        lets: values that replace the `let` lines of rules, such as l=1000.
 
     >>> import bitwright
     >>> lines = ["let l = 3", "bits p[l]", "block p[1..l]", "when p[1]=1 write p[2]", "input p", "steps 1"]
@@ -112,7 +112,7 @@ def opened(
     networks: Sequence[Network | HeldModel] = (),
     nodes: bool = False,
 ) -> Algorithm | NodeProgram:
-    """The program that a shipped name or a file of any kind stands for.
+    """The program with this name, or in this file of any kind.
 
     A name is the algorithm in the size that `networks` were trained for, or that `values` need. With `nodes` a
     node program is given as it is; otherwise it is refused.

@@ -1,4 +1,4 @@
-"""What a proof is about: a program or the cells of programs, and a network or the limit."""
+"""The subject of a proof: a program or the cells of programs, and a network or the limit."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _NOTHING = InSizes(None, ())
 
 @dataclass(frozen=True)
 class ProofTarget:
-    """What is proved: that a network, or the limit, is right for a program or for the cells of some."""
+    """The claim to prove: a network, or the limit, is right for a program or for the cells of programs."""
 
     algorithm: Algorithm  # the program, or the pattern of the cells
     pattern: Pattern
@@ -52,7 +52,7 @@ class ProofTarget:
     stated: Algorithm | None = None  # the program whose function is proved
     tile: Tile = "all"  # how many neighbouring cells of the programs are one
     names: BitNames = field(default_factory=dict)
-    oracle: FittedModel | None = None  # what is right, in place of the rules
+    oracle: FittedModel | None = None  # the reference, in place of the rules
 
     @property
     def cells(self) -> bool:
@@ -60,12 +60,12 @@ class ProofTarget:
 
     @property
     def sizes(self) -> str | None:
-        """Of cells: the sizes at which the program was seen to be of these kinds."""
+        """For cells: the sizes at which the program was found to have these kinds only."""
         return self.programs.text if self.cells else None
 
     @property
     def about(self) -> ProvedProgram:
-        """What the certificate says about the program."""
+        """The program as the certificate describes it."""
         one, of = self.algorithm, self.stated
         ensures, inputs = () if of is None else tuple(map(str, of.ensures)), ""
         if of is not None and of.conditions:
@@ -87,7 +87,7 @@ def limit_target(
     padding: int | None = None,
     claimed: Certificate | None = None,
 ) -> ProofTarget:
-    """The limit of networks of a whole state, or of cells: those in the sizes asked for, or `claimed`."""
+    """The limit of networks of a whole state, or of cells at the given or `claimed` sizes."""
     first, single = by_algorithm(programs)[0], _single(programs)
     if claimed is None:
         tile = tile or ("all" if single is not None and sizes is None else 1)
@@ -129,7 +129,7 @@ def network_target(
 ) -> ProofTarget:
     """A network, and the program or the cells of programs that it is proved for.
 
-    With `state` cells of other kinds are ignored: a local state can be looked at whatever cells the program has.
+    With `state`, cells of other kinds are ignored: a local state can be inspected whatever cells the program has.
     """
     against: FittedModel | None = None
     weights: AnyNetwork | FittedModel
@@ -179,7 +179,7 @@ def network_target(
 
 
 def _cells_of(pattern: Pattern, programs: Programs) -> Algorithm:
-    """The pattern as an algorithm that has the name of the first program."""
+    """The pattern as an algorithm with the name of the first program."""
     described = f"cells of {counted(len(pattern.kinds), 'kind')}"
     return replace(as_algorithm(pattern, by_algorithm(programs)[0].name), description=described)
 
@@ -192,7 +192,7 @@ def _cells_target(
     claimed: Certificate | None,
     state: bool,
 ) -> ProofTarget:
-    """A network of cells, after checking that those of the programs are of its kinds."""
+    """A network of cells, after checking that the programs have cells of its kinds only."""
     first, pattern = by_algorithm(programs)[0], target.pattern
     target = replace(target, tile=1)
     if first.program == pattern.program and len(programs) == 1 and sizes is None:
@@ -233,7 +233,7 @@ def _single(programs: Programs) -> Algorithm | None:
 def _programs_to_compare(
     programs: Programs, pattern: Pattern, sizes: SizesAsked | None, claimed: Certificate | None
 ) -> InSizes:
-    """The programs whose cells are compared: at every size if that is provable and the network has all kinds."""
+    """The programs whose cells are compared: at every size if that can be proved and the network has all kinds."""
     if claimed is not None:
         return in_claimed_sizes(claimed.sizes, programs, sizes)
     if sizes is not None or len(programs) > 1:
@@ -249,7 +249,7 @@ def _programs_to_compare(
 
 
 def _covered(target: ProofTarget, tiles: Sequence[Tile]) -> str:
-    """A note on which program was looked at, and in which sizes."""
+    """A note on the program and the sizes that were compared."""
     name, graphs = target.algorithm.name, target.about.graphs
     what = name if graphs and target.sizes is None else at_size(name, target.sizes)
     tiled = "" if tiles == [1] else f", {' or '.join(map(str, tiles))} neighbouring cells as one"

@@ -115,7 +115,7 @@ def run(
         steps: the most steps.
         record: keep every state.
         progress: True for lines on standard error, or a function of the steps made and the most there can be.
-        watch: looks at single steps.
+        watch: a function that observes single steps.
         values: inputs, and settings of the engine: `rounding`, `padding`, `networks`, `seed`, `width`, `device`,
             `tile`, `evaluate`; of many runs: `workers`, a number of threads, and `margins`, for the smallest of each.
 
@@ -221,7 +221,7 @@ def run(
 
 
 def _warn_outside(algorithm: Algorithm, tell: Teller, which: str) -> None:
-    """Warns of inputs that the `ensure` lines do not cover."""
+    """Warns about inputs that the `ensure` lines do not cover."""
     message = f"{which} not satisfy 'where {joined(algorithm.conditions)}', so no ensure line applies"
     if isinstance(tell, Listener):
         warn(message, BitwrightWarning, stacklevel=3)

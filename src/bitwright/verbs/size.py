@@ -136,10 +136,10 @@ def size(  # type: ignore[misc]
         n: how the matches of an ensemble are bounded: "blocks", "declared" or "reachable", as in `certify`.
         domain: what must be right: for an ensemble one "input", all "inputs" (the default) or all steps of all "runs";
             for a network all "states" (the default) or those of "runs".
-        sample_seed: which states and draws the width law takes.
+        sample_seed: selects the states and draws of the width law.
         padding: examples that are never matched.
         tile: networks of the program's cells, that many taken as one; "all", the default, is the whole state.
-        progress: True for lines on standard error, or a function of what is done and how much there is.
+        progress: True for lines on standard error, or a function that takes the work done and the total.
 
     >>> from bitwright import addition
     >>> size(addition(10)).networks, size(addition(10), tile=1).networks

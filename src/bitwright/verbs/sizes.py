@@ -24,31 +24,31 @@ Programs = Sequence[Algorithm | NodeProgram]
 SizesAsked = str | int | Sequence[int]
 EVERY = "all"
 MOST_SIZES = 10_000
-MOST_TEMPLATES = 1 << 23  # of all sizes together: that many take a minute or two, and about 2 GB
-BITS = "bits"  # the number of a shipped algorithm, which need not be named
-_FEW_TEMPLATES = 20_000  # of a program small enough to look at other sizes of it as well
+MOST_TEMPLATES = 1 << 23  # over all sizes: a minute or two of work, and about 2 GB
+BITS = "bits"  # the size of a shipped algorithm, which may be left unnamed
+_FEW_TEMPLATES = 20_000  # programs up to this size are also examined at other sizes
 _REMEMBERED = 64  # proofs of kinds
 _PROVED: dict[tuple[str, ...], KindsProof] = {}
 
 
 @dataclass(frozen=True)
 class InSizes:
-    """Programs in some sizes, and the text of these, such as `1..64` or `l=1..64,k=3`."""
+    """Programs in several sizes, and these sizes as text, such as `1..64` or `l=1..64,k=3`."""
 
     text: str | None
     programs: tuple[Algorithm, ...]
-    proof: KindsProof | None = None  # that the cells of these are all kinds that there are at any size
+    proof: KindsProof | None = None  # that these programs have every kind of cell that occurs at any size
 
     @property
     def graphs(self) -> str | None:
-        """For a node program, the graphs that these programs stand for: `every graph`, or those of some sizes."""
+        """For a node program, the graphs that these programs represent: `every graph`, or graphs of some sizes."""
         found = {one.node_program for one in self.programs if isinstance(one, NodeSchema)}
         if found and self.proof is not None:
             return "every graph"
         return graphs_of(list(found)) if found else None
 
     def check_covered_by(self, pattern: Pattern, name: str, tile: Tile | None) -> None:
-        """Raises unless a pattern has every kind of cell that is proved to occur at any size."""
+        """Raises InputError unless a pattern has every kind of cell that occurs at any size."""
         if self.proof is None:
             return
         if tile not in (None, 1):
@@ -71,7 +71,7 @@ def at_size(name: str, size: str | None) -> str:
 
 
 def size_of(what: Algorithm | NodeProgram) -> str | None:
-    """The size of a program, such as `4` or `l=1,k=3`; None where it has none to choose."""
+    """The size of a program, such as `4` or `l=1,k=3`; None for a program of fixed size."""
     return _text(numbers_of(what)) or None
 
 
@@ -149,7 +149,7 @@ def in_claimed_sizes(claimed: str | None, programs: Programs, sizes: SizesAsked 
 
 
 def at_every_size_or_own(what: Algorithm | NodeProgram) -> InSizes:
-    """The program at every size where that can be proved, else as it is."""
+    """The program at every size if that can be proved, otherwise at its own size."""
     try:
         return _at_every_size(what)
     except InputError:
@@ -181,7 +181,7 @@ def _at_every_size(what: Algorithm | NodeProgram) -> InSizes:
 
 
 def _prove_kinds(what: Algorithm | NodeProgram, sizing: Sizing | None) -> KindsProof:
-    """The proof of the kinds of a rule text, which is the same at each of its sizes: made once in a process."""
+    """The proof of the kinds of a rule text, which holds for all its sizes, so it is made once per process."""
     from bitwright.proofs.kinds import prove_kinds
 
     if sizing is None or sizing.text is None:
@@ -200,7 +200,7 @@ def numbers_of(what: Algorithm | NodeProgram) -> dict[str, int]:
 
 
 def missing_size(what: Algorithm, pattern: Pattern) -> str | None:
-    """A size with a kind of cells that a pattern lacks; None if it has all, or nothing is proved of them."""
+    """A size with a kind of cell that a pattern lacks; None if it lacks none, or if nothing is proved."""
     proof = at_every_size_or_own(what).proof if what.program.templates <= _FEW_TEMPLATES else None
     for seen in () if proof is None else proof.kinds:
         if seen.kind not in pattern.kinds:
@@ -210,12 +210,12 @@ def missing_size(what: Algorithm, pattern: Pattern) -> str | None:
 
 
 def knows_every_size(what: Algorithm) -> bool:
-    """Whether it is proved which kinds of cells a program has at every size; large programs are not tried."""
+    """Whether the kinds of cells of a program are proved at every size; large programs are not tried."""
     return what.program.templates <= _FEW_TEMPLATES and at_every_size_or_own(what).proof is not None
 
 
 def _ranges(what: Algorithm | NodeProgram, sizes: SizesAsked) -> dict[str, range]:
-    """The values of each number that is named."""
+    """The values of each number in `sizes`."""
     own = numbers_of(what)
     first = next(iter(own), "l")
     if not isinstance(sizes, str):

@@ -70,7 +70,7 @@ class RecipeSettings(TypedDict, total=False):
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Members(Summary):
-    """Several networks in a folder, whose outputs a run averages."""
+    """Several networks in a folder, whose outputs are averaged in a run."""
 
     folder: Path
 
@@ -176,8 +176,8 @@ def train(
         weight_bits: bits of an integer weight, from 2 to 8.
         seeds: how many seeds to try until every local state is right; 10 by default.
         folder: keep several float networks apart, in this folder.
-        workers: a number of processes that share out the networks of a folder, "all" or "ray".
-        progress: True for lines on standard error, or a function of what is done and how much there is.
+        workers: how many processes share the training of the networks in a folder; "all" or "ray".
+        progress: True for lines on standard error, or a function that takes the work done and the total.
         width: hidden units; by default the smallest of 32, 64, ... that is proved with a margin of 0.1 or more, and for
             the whole state what the width law suggests.
         seed, member: which initial weights are drawn; members of an ensemble have one seed.
@@ -223,7 +223,7 @@ def train(
 
 
 def _members(task: _Task, files: Sequence[Path], folder: Path, seconds: float) -> Members:
-    """What was trained into a folder; other networks there are averaged too."""
+    """The report on networks trained into a folder."""
     recipe, plan, all_files = task.recipe, task.recipe.plan, network_files(folder)
     headline = f"{len(files):,} networks of width {recipe.width:,}, in {seconds:.2f} s"
     if len(all_files) > len(files):
@@ -389,7 +389,7 @@ def _train(task: _Task, networks: int, integer: bool, weight_bits: int, seeds: i
 
 
 def _advice(found: TrainedCells, executions: ExecutionSet | None) -> str:
-    """One line about the local states that a network gets wrong.
+    """Advice for a network that gets local states wrong, in one line.
 
     If some templates were never shown, a wider network would not learn them either.
     """
