@@ -41,7 +41,7 @@ def command(
     The network may be one of your own, in ONNX: it is proved if its arithmetic is known, otherwise tested in every
     state.
 
-    The verdict is that of the weakest link: certified, refuted (an input or a state that comes out wrong is shown),
+    The verdict is the weakest of all links: certified, refuted (an input or a wrong state is shown),
     tested or not proved. Exit 1 unless it is certified; with --check also if the file claims anything that does not
     hold.
     """
@@ -128,7 +128,7 @@ def _prove(target: Target, output: Path | None, network: Path | None, how: dict[
         found: Certificate | StateReport = certify(algorithm, model, **how | {"resume": kept, "progress": tell})
     except KeyboardInterrupt:
         if kept is not None:
-            tell.note(f"what is done so far is in {kept}; the same command goes on from there")
+            tell.note(f"finished work is in {kept}; the same command continues from there")
         raise
     if output is not None and isinstance(found, Certificate):
         found.save(output)

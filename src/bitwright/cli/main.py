@@ -31,7 +31,7 @@ _LONGEST = 1_000  # characters of the beginning and of the end of a message
 
 
 class _Verbs(click.Group):
-    """Loads a verb's file only when that verb is asked for."""
+    """Loads a verb's file only when that verb is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(VERBS)

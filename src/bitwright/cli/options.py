@@ -156,7 +156,7 @@ The program
 --order ORDER | {_PROGRAMS}
     For a permutation: where each bit goes, bit 1 first, such as 3,1,2.
 --let NAME=NUMBER | check infer {_PROGRAMS}
-    For rule files: a value in place of that of a 'let' line, such as l=16; may be repeated.
+    For rule files: replaces the value of a 'let' line, such as l=16; may be repeated.
 --machine A|B|V:WxN:DIALECT | {_PROGRAMS}
     For .sbn programs: the paper's machine A, or B (the default). For SUBLEQ (.sq, .dec, machine-v): V with W words of N
     bits and its dialect (howerj, kth, plain, or flags such as range,strict), such as V:256x16:howerj.
@@ -231,7 +231,7 @@ Work and output
 --signed | run
     For images: show words and addresses as signed numbers.
 --yes | certify
-    Go on even if the proof will take longer than 10 minutes.
+    Continue even if the proof will take longer than 10 minutes.
 --json | add multiply check examples cache infer {_PROGRAMS}
     Print the result as JSON.
 --quiet | add multiply run check trace train certify validate export infer

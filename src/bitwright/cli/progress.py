@@ -141,7 +141,7 @@ class TerminalTeller:
             click.secho(text, err=True, dim=True)
 
     def working(self, what: str, *, at_most: bool = False) -> StepProgress:
-        """Shows progress while this work goes on."""
+        """Shows progress during this work."""
         return StepProgress(not self._quiet, what, at_most=at_most)
 
 

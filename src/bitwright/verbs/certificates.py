@@ -187,7 +187,7 @@ class Certificate(Shown, Report):
     def load(cls, path: str | PathLike[str]) -> Certificate:
         """The certificate in a file. Its format is checked; `check` proves its claims again.
 
-        For a network's file or folder it reads the certificate beside it: certificate.json, or the same name with .json.
+        For a network's file or folder it reads the one beside it: certificate.json, or the same name with .json.
 
         >>> from bitwright import addition, certify
         >>> certify(addition(10)).save("addition.json")
