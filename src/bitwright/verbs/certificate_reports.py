@@ -16,13 +16,17 @@ if TYPE_CHECKING:
 
 
 def limit_report(c: Certificate) -> Iterator[str]:
-    """The report of a certificate of the limit."""
+    """The report on the limit, without the other links."""
     covers = f", {_covered(c)}" if c.cells else ""
     function = c.chain.function
     if function is not None and function.verdict == "proved" and (at := _at(function.sizes)):
         covers += f"; what the rules compute is proved {at}{_elsewhere(c)}"
-    yield f"{_headline(c)}: {_function(c)}{_title(c)}the limit, {c.rounding} rounding{covers}"
-    yield from _links(c)
+    verdict = c.sentence.replace(c.verdict, c.verdict.upper(), 1)
+    if c.assumption:
+        verdict = f"{verdict.replace(' assuming ', ' ASSUMING ')} (declared, not proved)"
+    elif c.n_source == "reachable":
+        verdict += f" (n <= {c.n_max:,})"
+    yield f"{verdict}: {_function(c)}{_title(c)}the limit, {c.rounding} rounding{covers}"
     padding = f", {c.padding:,} of them padding" if c.padding else ", no padding"
     yield f"  examples  K = {c.examples:,}{padding}"
     yield f"  matches   n = {c.n_min:,} to {c.n_max:,}, from {c.n_source} ({c.n_scope})"
@@ -50,10 +54,9 @@ def limit_report(c: Certificate) -> Iterator[str]:
 
 
 def network_report(c: Certificate, see: str) -> Iterator[str]:
-    """The report of a certificate of a network; `see` is the command that shows its counterexample."""
+    """The report on a network, without the other links; `see` is the command that shows its counterexample."""
     title = "" if _computes(c) else _title(c).removesuffix(", ") + ": " * bool(c.about.name)
     yield f"{c.verdict.upper()}: {network_statement(c, title)}"
-    yield from _links(c)
     yield f"  network   {c.claims[-1].sentence}"
     if c.model is not None:
         yield from _model(c, c.model)
@@ -143,10 +146,6 @@ def _function(c: Certificate) -> str:
     return f"the rules {'do not compute' if found.verdict == 'refuted' else 'may not compute'} {what}; "
 
 
-def _links(c: Certificate) -> Iterator[str]:
-    return (f"  {claim.about:<9} {claim.sentence}" for claim in c.chain.claims)
-
-
 def _counterexample(c: Certificate, found: BitInState) -> Iterator[str]:
     names, word = c.about.names, "wrong" if c.wrong else "unproved"
     sums = "" if found.sum is None else f"; G = {found.sum:,}, T = {found.threshold:,}"
@@ -171,14 +170,6 @@ def _title(c: Certificate) -> str:
     """`addition (add two 4-bit numbers), `, or empty if the program is not known."""
     described = f" ({c.about.description})" if c.about.description else ""
     return f"{c.about.name}{described}, " if c.about.name else ""
-
-
-def _headline(c: Certificate) -> str:
-    """The verdict in capitals, and its assumptions."""
-    upper = c.sentence.replace(c.verdict, c.verdict.upper(), 1)
-    if c.assumption:
-        return f"{upper.replace(' assuming ', ' ASSUMING ')} (declared, not proved)"
-    return f"{upper} (n <= {c.n_max:,})" if c.n_source == "reachable" else upper
 
 
 def _situation(bit: str, matching: int, writers: int) -> str:

@@ -269,9 +269,9 @@ class Certificate(Shown, Report):
         >>> certify(addition(2)).report()[0]
         'CERTIFIED: addition (add two 2-bit numbers by ripple carry), the limit, calibrated rounding'
         """
-        if self.of == "limit":
-            return [*limit_report(self)]
-        return [*network_report(self, see or f"certify(what, network, state={self.shown_by!r})")]
+        see = see or f"certify(what, network, state={self.shown_by!r})"
+        headline, *rows = limit_report(self) if self.of == "limit" else network_report(self, see)
+        return [headline, *(f"  {claim.about:<9} {claim.sentence}" for claim in self.chain.claims), *rows]
 
 
 def _limit_claim(own: LimitVerdict, where: str) -> Claim:

@@ -147,7 +147,10 @@ def _function_claim(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[
     found, covered = everywhere.counterexample, everywhere.sizes
     if covered is not None and not all(numbers_of(one) in covered for one in several):
         everywhere = replace(everywhere, verdict="not decided", sizes=None, tried=(f"proved for {covered} only",))
-    if everywhere.verdict == "proved" or (found is not None and _has_size(looked, found["lets"])):
+    examined = [list(numbers_of(one).values()) for one in looked.programs]
+    if everywhere.verdict == "proved" or (
+        found is not None and (looked.text == EVERY or [*found["lets"].values()] in examined)
+    ):
         return everywhere.claim(), everywhere.certificate
     chain = [one for one in everywhere.tried if one.startswith("no chain")]
     why = (everywhere.tried if len(everywhere.tried) == 1 else [*chain, f"no invariant was found; {_ADVICE}"])[0]
@@ -162,11 +165,6 @@ def _function_claim(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[
         why = why if found is not None else f"{'; '.join(everywhere.tried)}; {_ADVICE}"
         claim = replace(claim, sentence=f"not decided: {joined(everywhere.lines)} ({why}; {claim.sentence})")
     return claim, None
-
-
-def _has_size(looked: InSizes, lets: Mapping[str, int]) -> bool:
-    """Whether a program with these numbers is among those that are examined."""
-    return looked.text == EVERY or list(lets.values()) in [list(numbers_of(one).values()) for one in looked.programs]
 
 
 def _claim_at_sizes(programs: Sequence[Algorithm], text: str | None) -> Claim:

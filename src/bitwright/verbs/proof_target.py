@@ -163,25 +163,15 @@ def network_target(
             pattern = Pattern.of_state(program)
     if pattern.whole is None:
         check_domain(pattern.program, domain or "cells")
-        return _cells_target(
-            programs,
-            ProofTarget(_cells_of(pattern, programs), pattern, weights, oracle=against),
-            sizes,
-            tell,
-            claimed,
-            state,
-        )
+        described = f"cells of {counted(len(pattern.kinds), 'kind')}"
+        cells = replace(as_algorithm(pattern, by_algorithm(programs)[0].name), description=described)
+        target = ProofTarget(cells, pattern, weights, oracle=against)
+        return _cells_target(programs, target, sizes, tell, claimed, state)
     (algorithm,) = by_algorithm(programs)
     if sizes is not None:
         raise InputError(f"this network was trained on a whole program, not on cells; leave out {option('sizes')}")
     own_size = _NOTHING if state or is_pattern(algorithm.program) else in_sizes([algorithm])
     return ProofTarget(algorithm, pattern, weights, own_size, algorithm, oracle=against)
-
-
-def _cells_of(pattern: Pattern, programs: Programs) -> Algorithm:
-    """The pattern as an algorithm with the name of the first program."""
-    described = f"cells of {counted(len(pattern.kinds), 'kind')}"
-    return replace(as_algorithm(pattern, by_algorithm(programs)[0].name), description=described)
 
 
 def _cells_target(
