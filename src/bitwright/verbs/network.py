@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 CLAIM = "tested, not proved"  # for float weights, and for networks with too many states to try
 
+_OF_DESCENT = ("start", "parametrization", "descent", "tolerance", "error", "steps", "trainer", "kernel")
+_OF_ORIGIN = ("seed", "member", *_OF_DESCENT)
+
 
 @dataclass(frozen=True, eq=False)
 class Training:
@@ -338,16 +341,7 @@ class Network(Shown, Report):
             "padding": origin.padding,
             "width": self.width,
             "members": 1 if whole is None else whole.rounded.members,
-            "seed": origin.seed,
-            "member": origin.member,
-            "start": origin.start,
-            "parametrization": origin.parametrization,
-            "descent": origin.descent,
-            "tolerance": origin.tolerance,
-            "error": origin.error,
-            "steps": origin.steps,
-            "trainer": origin.trainer,
-            "kernel": origin.kernel,
+            **{name: getattr(origin, name) for name in _OF_ORIGIN},
             **({} if origin.executions is None else {"executions": asdict(origin.executions)}),
             "bytes": self.bytes,
             "digest": self.digest,
@@ -376,10 +370,10 @@ class Network(Shown, Report):
         if self.pattern is None or not self.cells:
             return {}
         found: dict[str, Any] = {"kinds": len(self.pattern.kinds), "local_states": self.pattern.local_states}
-        if self.trained_cells is not None:
-            tables = self.trained_cells.tables
-            found["wrong"] = None if tables is None else tables.wrong
-            found["margin"] = None if tables is None else _finite(tables.margin)
+        if (cells := self.trained_cells) is not None:
+            tables = cells.tables
+            wrong, margin = (None, None) if tables is None else (tables.wrong, _finite(tables.margin))
+            found |= {"wrong": wrong, "margin": margin}
         return found
 
 
