@@ -1,4 +1,4 @@
-"""Executions to learn from: states of runs, random states or those of a file; and training sets, as NumPy files."""
+"""Executions to learn from (states of runs, random states or a file), and training sets as NumPy files."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from bitwright.verbs.open import as_algorithm
 from bitwright.verbs.progress import Teller, teller
 from bitwright.verbs.reports import Summary
 
-_PER_TEMPLATE = 20  # states for each template, where no number is given; about 10 suffice for random states
-_MAX_STEPS = 4_096  # of a run are looked at; some never end
+_PER_TEMPLATE = 20  # default number of states per template; about 10 suffice for random states
+_MAX_STEPS = 4_096  # of a run; some never end
 _MOST = 10**6  # runs or states
 _SOURCES = "networks learn from runs, states or a .npz file of executions"
-LEAST = 2  # different examples that are worth training on
-TOLERANCE = 1e-2  # of states: far from their thresholds, and their smallest eigenvalues are very slow
-WIDER = 4  # times the width that suffices for the templates of cells
+LEAST = 2  # the fewest different examples to train on
+TOLERANCE = 1e-2  # for states: they are far from their thresholds, and their smallest eigenvalues are very slow
+WIDER = 4  # factor on the width that suffices for the templates of cells
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def executions(
 
 
 def executions_for(algorithm: Algorithm, wanted: Sample) -> Executions:
-    """The states asked for and their successors; the steps of a file must be those of the program."""
+    """The requested states and their successors; steps in a file must agree with the program."""
     program, count = algorithm.program, wanted.states or _PER_TEMPLATE * algorithm.program.templates
     if wanted.is_given:
         given = wanted.source if isinstance(wanted.source, Executions) else Executions.load(wanted.source)
@@ -122,7 +122,7 @@ def executions_for(algorithm: Algorithm, wanted: Sample) -> Executions:
 
 
 def _checked(found: Executions, program: Program) -> Executions:
-    """Executions with their bits in the program's order; raises InputError if they are of another program."""
+    """Executions with their bits in the program's order; raises InputError for executions of another program."""
     own = tuple(program.layout.names)
     known, column = set(own), {name: at for at, name in enumerate(found.names)}
     if sorted(found.names) != sorted(own):
@@ -154,7 +154,7 @@ def dataset(
     padding: int | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> Summary:
-    """Writes the training set of a program; or `executions`, states and the states that follow them.
+    """Writes the training set of a program, or `executions`: states with their successors.
 
     `padding` adds examples that are never matched. Executions are of "runs" with random inputs or of random "states"; a
     `Sample` says how many, and which.
@@ -187,7 +187,7 @@ def dataset(
 
 
 def cell_set(pattern: Pattern, algorithms: Sequence[Algorithm], wanted: Sample, tile: Tile = 1) -> ExecutionSet:
-    """The distinct local states of all cells in these states, as a training set for the pattern."""
+    """The distinct local states of all cells in these executions, as a training set for the pattern."""
     if wanted.is_given and len(algorithms) > 1:
         raise InputError("a file holds executions of one size; learn from it for one program alone")
     found = [(one.program, executions_for(one, wanted).before) for one in algorithms]
@@ -230,7 +230,7 @@ def unseen(executions: ExecutionSet) -> list[int]:
 
 
 def unseen_kinds(pattern: Pattern, executions: ExecutionSet) -> list[int]:
-    """The kinds of cells that never match anything in the data."""
+    """The kinds of cells that match no template in the data."""
     seen = np.asarray(executions.set.matched.any(axis=0))
     first = pattern.first_template
     return [kind for kind in range(len(pattern.kinds)) if not seen[first[kind] : first[kind + 1]].any()]

@@ -97,7 +97,7 @@ def run_on_graphs(
     how: Mapping[str, Any],
     skip: bool,
 ) -> list[Run] | list[Run | None]:
-    """Runs on many graphs, on all cores; all graphs and inputs are looked at before the first run."""
+    """Runs on many graphs, on all cores; all graphs and inputs are checked before the first run."""
     if inputs is None or isinstance(inputs, Mapping):
         each: list[Any] = [inputs or {}] * len(graphs)
     else:

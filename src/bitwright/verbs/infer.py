@@ -1,4 +1,4 @@
-"""Recovers rules from executions, of one size or for every size."""
+"""Recovers rules from executions, for one size or for every size."""
 
 from __future__ import annotations
 

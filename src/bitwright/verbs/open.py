@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from os import PathLike, fspath
-from os.path import exists  # unlike Path.exists it takes names of any length
+from os.path import exists  # unlike Path.exists, it accepts names of any length
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -192,7 +192,7 @@ def shipped(
     networks: Sequence[Network | HeldModel] = (),
     default_bits: int = 4,
 ) -> Algorithm:
-    """A shipped algorithm in the size asked for, that a network of the whole state has, or that the values need."""
+    """A shipped algorithm in the given size, the size of a network of the whole state, or the size that values need."""
     if not networks or getattr(networks[0], "cells", True):
         return named_algorithm(name, _width(values, default_bits) if bits is None else bits, order)
     from bitwright.common.bits import shorten, width_of
@@ -218,7 +218,7 @@ def shipped(
 
 
 def _width(values: Mapping[str, Any], default: int) -> int:
-    """The bits that the largest of some numbers or arrays needs."""
+    """The number of bits that the largest value needs."""
     from bitwright.common.bits import width_of
 
     numbers: list[int] = []
@@ -230,13 +230,13 @@ def _width(values: Mapping[str, Any], default: int) -> int:
 
 
 def open_subleq(target: str, choice: MachineChoice | None = None) -> SubleqProgram:
-    """Machine V as the choice or the program itself describes it, with the image to run."""
+    """Machine V with the image to run; the choice or the program itself gives its size."""
     found: SubleqProgram = import_module(_MACHINES).open_subleq(target, **vars(choice or MachineChoice()))
     return found
 
 
 def of_bits(what: Algorithm | NodeProgram) -> Algorithm:
-    """A program of bits; for a node program its first schema."""
+    """The algorithm; for a node program its first schema."""
     return what.schemas()[0] if is_node_program(what) else what
 
 
@@ -251,7 +251,7 @@ def is_image(target: str) -> bool:
 
 
 def is_node_program(what: object) -> TypeIs[NodeProgram]:
-    """Whether this is rules for the nodes of graphs."""
+    """Whether this is a node program, with rules for the nodes of graphs."""
     return is_a(what, "bitwright.rules.graph.node_program:NodeProgram")
 
 

@@ -198,7 +198,7 @@ def run(
     if states is None:
         if of_many:
             raise InputError(f"{' and '.join(of_many)} go with many runs; leave them out")
-        algorithm.state(given)  # complains about inputs before anything long begins
+        algorithm.state(given)  # reports wrong inputs before any long work starts
         if not algorithm.allows(given):
             _warn_outside(algorithm, tell, "these inputs do")
         chosen = engine_for(algorithm, engine, network, settings, tell)
@@ -303,7 +303,7 @@ def as_array(name: str, value: Any) -> Any:
 
 
 def check_values(what: Algorithm | NodeProgram, names: Iterable[str], options: Sequence[str]) -> None:
-    """Raises InputError for a name that is no input and resembles an option more than an input."""
+    """Raises InputError for a name that is not an input and resembles an option more than an input."""
     words = what.schema().inputs if is_node_program(what) else what.inputs
     known = [word.name for word in words]
     for name in names:

@@ -22,7 +22,7 @@ from bitwright.verbs.open import subject
 from bitwright.verbs.reports import Summary
 from bitwright.verbs.sizes import by_algorithm
 
-_MOST_ROWS = 60  # of a table
+_MOST_ROWS = 60  # in a table
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -160,7 +160,7 @@ def cell_kinds(what: Algorithm | Program | NodeProgram, tile: Tile = 1) -> Kinds
         program = algorithm.program
         cells = program.cells.tiled(tile)
         found = program.kinds if tile == 1 else of_program.cell_kinds(program, cells)
-        if not isinstance(algorithm, NodeSchema):  # what a node program writes elsewhere is in no cell of its own
+        if not isinstance(algorithm, NodeSchema):  # bits that a node program writes elsewhere belong to no cell
             idle += int(np.count_nonzero(found.of < 0))
         for number, (kind, first) in enumerate(zip(found.kinds, first_cells(program, cells, found), strict=True)):
             if kind in tables:
