@@ -18,7 +18,7 @@ from bitwright.transformers.decision import SplitTrees
 from bitwright.transformers.modules import logits
 from bitwright.transformers.prover import BoxProof, _claim_of
 from bitwright.verbs.decoders import train_file
-from bitwright.verbs.telling import Listener
+from bitwright.verbs.progress import Listener
 
 TEXT = """
 words a: 4 symbols 0..1

@@ -12,7 +12,7 @@ import click
 from bitwright.cli.changes import INSTEAD
 from bitwright.cli.progress import working
 from bitwright.common.errors import InputError
-from bitwright.verbs.numbers import parse_lets, parse_order
+from bitwright.verbs.numbers import parse_order, parse_values
 from bitwright.verbs.open import IMAGES, NAMES, MachineChoice, of_bits, opened
 
 if TYPE_CHECKING:
@@ -54,7 +54,9 @@ def _kept() -> dict[str, Any]:
 def lets_for(target: str | None, pairs: Sequence[str]) -> dict[str, int]:
     """What --let says, by name; raises InputError if it says something and the target is no rule file."""
     path = Path(target or "")
-    if (lets := parse_lets(pairs)) and (target in (None, *NAMES) or path.suffix.lower() in _NO_RULES or path.is_dir()):
+    if (lets := parse_values(pairs, "--let")) and (
+        target in (None, *NAMES) or path.suffix.lower() in _NO_RULES or path.is_dir()
+    ):
         raise InputError("--let goes with rule files (.bw): it gives a value in place of that of a 'let' line")
     return lets
 

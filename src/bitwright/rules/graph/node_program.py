@@ -171,7 +171,8 @@ class NodeProgram(Shown):
             if left & set(schema.program.kinds.kinds):
                 left -= set(schema.program.kinds.kinds)
                 words = tuple(Word(word.name, word.bits) for word in schema.outputs)
-                found.append(NodeSchema(self.name, schema.program, outputs=words, steps=1, node_program=self))
+                how: dict[str, Any] = {"outputs": words, "steps": 1, "sizing": self.sizing}
+                found.append(NodeSchema(self.name, schema.program, node_program=self, **how))
         return found
 
     def on(
