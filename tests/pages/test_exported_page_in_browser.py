@@ -51,7 +51,7 @@ def to_step(page: Any, step: int) -> None:
 
 ENDED = (
     "document.documentElement.dataset.mode === 'idle' && "
-    "/ended|limit|waits/.test(document.getElementById('status').textContent)"
+    "/ended|limit|waiting/.test(document.getElementById('status').textContent)"
 )
 
 
