@@ -14,7 +14,7 @@ MOST = 3_000  # inequalities at a time
 
 
 def facts_of(tree):
-    """A line as facts that together say the same."""
+    """A line as facts from which it follows; without quotients and remainders they say the same."""
     if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
         return [fact for part in tree.values for fact in facts_of(part)]
     sign, sides = type(tree.ops[0]), (tree.left, *tree.comparators)
@@ -23,6 +23,11 @@ def facts_of(tree):
     if sign in (ast.Lt, ast.LtE):
         left, right = map(polynomial, sides)
         return [(">=", added(added(right, left, -1), {(): -1} if sign is ast.Lt else {}), "")]
+    for one, other in (sides, sides[::-1]):
+        if isinstance(getattr(one, "op", None), ast.FloorDiv) and sign is ast.Eq:
+            by = polynomial(one.right)
+            rest = added(polynomial(one.left), times(polynomial(other), by), -1)
+            return [(">=", rest, ""), (">=", added(added(by, rest, -1), {(): -1}), "")]
     words = [side.right.id if isinstance(getattr(side, "op", None), ast.Mod) else "" for side in sides]
     left, right = (polynomial(side.left if word else side) for side, word in zip(sides, words, strict=True))
     need(sign is ast.Eq and len({*words} - {""}) < 2, "a line of another form", 2)
@@ -49,8 +54,7 @@ def contradictory(facts):
     equal = [value for sign, value, _ in facts if sign == "=="]
     monomials = {m for value in (*rows, *equal) for m in value if m}
     names = sorted({(name,) for m in monomials for name in m})
-    linear = [value for value in rows if all(len(m) < 2 for m in value)]
-    products = (times(value, {name: 1}) for value in linear for name in names)
+    products = (times(value, {name: 1}) for value in list(rows) for name in names if any(len(m) > 1 for m in monomials))
     rows += [one for one in products if all(len(m) < 2 or m in monomials for m in one)] + [{m: 1} for m in monomials]
     while equal:  # solved for a monomial each
         one = equal.pop()
@@ -107,13 +111,15 @@ def below(value, top):
 class Followed:
     """A path in numbers: words at its start (`begin`) and end, powers modulo which an end is known, and all facts."""
 
-    def __init__(self, path, states, words, same, known, lengths):
+    def __init__(self, path, states, words, same, known, lengths, unary):
         first, last, fixed = states[0], states[-1], path["fixed"]
         self.begin, halves, self.lengths = {}, {}, lengths
         bits = []
         for word in words:
-            if first[word] == ["off"] or word in same:
-                self.begin[word] = {} if first[word] == ["off"] else same[word]
+            if first[word] == ["off"] or (word in unary and fixed.get(word) == 0):  # ones below, 0 above
+                self.begin[word] = halves[word] = {}
+            elif word in same:
+                self.begin[word] = same[word]
             elif word in fixed or ["down", word] in [last[other] for other in words]:
                 lowest = {(): fixed[word]} if word in fixed else {(f"{word}[1]",): 1}
                 halves[word] = {(f"half of {word}",): 1}
@@ -144,24 +150,29 @@ class Followed:
             return ({} if what == "off" else {(): 1}), []
         if what == "down" and of[0] in self.halves:
             return self.halves[of[0]], []
-        need(what in ("word", "up") and of[0] in self.values, f"{array} becomes no sum of words")
+        need(what in ("word", "up", "up1") and of[0] in self.values, f"{array} becomes no sum of words")
         value, loose = self.values[of[0]]
-        return (value, loose) if what == "word" else self.fitted(added({}, value, 2), loose, array, None)
+        doubled = added({(): int(what == "up1")}, value, 2)
+        return (value, loose) if what == "word" else self.fitted(doubled, loose, array, None)
+
+    def within(self, value, top):
+        return implied(self.facts, value) and implied(self.facts, below(value, top))
 
     def fitted(self, total, loose, array, top):
         """A sum modulo 2^length, the highest bit of which may be known."""
         length = self.lengths[array]
-        if not loose and implied(self.facts, total) and implied(self.facts, below(total, 1 << length)):
-            if top is not None:
-                half = {(): 1 << length - 1}
-                self.facts.append((">=", added(total, half, -1) if top else below(total, half[()]), ""))
-            return total, []
-        negative = added({(): -1}, total, -1)
+        if loose:
+            return total, [*loose, length]
+        negative, half = added({(): -1}, total, -1), {(): 1 << length - 1}
         signed = (added({(): (1 << length) - 2}, value, -2) for value in (total, negative))  # below half of the range
-        if not loose and top is not None and all(implied(self.facts, value) for value in signed):
+        if top is not None and self.within(total, 1 << length):
+            self.facts.append((">=", added(total, half, -1) if top else below(total, half[()]), ""))
+        elif top is not None and all(implied(self.facts, value) for value in signed):
             self.facts.append((">=", negative if top else total, ""))
-            return (added(total, {(): 1 << length}) if top else total), []
-        return total, [*loose, length]
+        for value in (added(total, {(): wraps << length}) for wraps in (0, -1, 1)):
+            if self.within(value, 1 << length):
+                return value, []
+        return total, [length]
 
     def kept(self, fact):
         """The powers modulo which an invariant is true again; None where it was not shown to be."""

@@ -126,7 +126,7 @@ class Rules:
         need(self.steps in (steps + rests, None if self.halt else steps), "the clock does not count the steps")
 
     def agrees(self, data, classes, short):
-        """What a certificate says of the rules must be what was read; `at` is the size of these."""
+        """The certificate's description of the rules must be what was read; `at` is the size of these."""
         said, program, masks = data["chain"], data["program"], dict.fromkeys(range(1, 6), 0)
         for track, at in self.place.values():
             masks[kind_of(at, self.length)] |= 1 << track
@@ -168,7 +168,7 @@ class Clock:
         return rates * length + self.delay - self.early if self.fixed is None else self.fixed
 
     def last(self, clock, kind):
-        """The sweep of which this is the last step here, and whether it ends at this class."""
+        """The sweep whose last step here is this one, and whether it ends at this class."""
         sweep = self.waits.index(clock + 1) - 1 if clock > 0 and clock + 1 in self.waits else None
         return sweep, sweep is not None and kind == (5 if self.sweeps[sweep][0] else 1)
 
@@ -176,7 +176,7 @@ class Clock:
         return 0 if not self.sweeps or kind != (1 if self.sweeps[0][0] else 5) else -self.delay or 1
 
     def goes(self, clock, kind):
-        """1 where the clock goes on above, -1 below, 0 where it stays."""
+        """1 where the clock continues above, -1 below, 0 where it stays."""
         sweep, ends = self.last(clock, kind)
         return 0 if sweep is None or ends else 1 if self.sweeps[sweep][0] else -1
 

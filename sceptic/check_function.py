@@ -8,7 +8,7 @@ position; classes are first, second, middle, last but one and last. The certific
 side by side, and signs that weighted sums (laws) may have. Checked: start words of every length are so, a step leads
 from such words to such words, the lines are true where a run is over, it is over in time, and they are true for all
 inputs of fewer than five positions. Clock, laws, windows and verdicts are only used; all else is read off RULES.bw and
-compared. Larger sizes are taken to go on as these do. Exit 0: it holds; 1: not; 2: unreadable.
+compared. Larger sizes are assumed to continue as these do. Exit 0: it holds; 1: not; 2: unreadable.
 """
 
 import json
@@ -33,7 +33,7 @@ class Check:
         self.zero = tuple((constant, False) for _, _, constant, _ in self.laws)
 
     def choices(self, kind, letter=None):
-        """The inputs that a position of this class may have; where letters hold them, that of this one."""
+        """The inputs that a position of this class may have; where letters hold them, the input of this letter."""
         free, chosen, found = self.classes[kind][1], self.classes[kind][1], []
         while True:
             found.append(chosen)
@@ -55,7 +55,7 @@ class Check:
         return tuple(-1 if top < 0 else int(top > 0 or odd) for top, (_, odd) in zip(tops, states, strict=True))
 
     def sent(self, letter):
-        """What a letter writes below, here, above and to single bits; and where its clock goes on, below or above."""
+        """What a letter writes below, here, above and to single bits; and where its clock continues, below or above."""
         to = [0, 0, 0, 0]
         for mask, value, *writes in self.classes[letter[0]][2]:
             if letter[3] & mask == value:

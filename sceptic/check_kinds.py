@@ -1,8 +1,8 @@
-"""Checks a certificate of which kinds of cells a rule text has at every size, with the standard library alone.
+"""Checks a certificate for the kinds of cells that a rule text has at every size, using only the standard library.
 
     python check_kinds.py RULES.bw CERTIFICATE.json
 
-The theorem is in docs/explanation/cells.md, what a certificate says in README.md. This program
+The theorem is in docs/explanation/cells.md, the keys of a certificate in README.md. This program
 reads the text, derives the atoms of every cell line, their modulus and the cut-off, expands the text at every size up
 to it, and compares everything that the certificate says with what it found. Exit 0: it holds; 1: it does not; 2: it
 cannot be read. What it proves is about sizes from the smallest ones on, which it prints. It needs the folder kinds.

@@ -8,8 +8,8 @@ the next: in each state every array is off, on, its first or last bit, or a word
 walks through an array (a phase), busy arrays work on their own; check_function.py checks what they compute. Checked at
 all sizes given: the start, every step, every phase, that all cases have a path, that a round keeps the invariants (by
 polynomials and linear arithmetic) on every path that is ever taken, that a word is 0 before the run is over, that the
-outputs then stay, and that the lines follow, for inputs that satisfy the `where` lines. Taken for granted is that
-larger sizes go on as these do. Exit 0: it holds; 1: it does not; 2: something cannot be read.
+outputs then stay, and that the lines follow, for inputs that satisfy the `where` lines. Assumed is that larger sizes
+continue as these do. Exit 0: it holds; 1: it does not; 2: something cannot be read.
 """
 
 import json
@@ -73,7 +73,7 @@ def check(data, texts, size):
     cut, words, measure = data["cut"], data["words"], data["measure"]
     at = AtSize(texts[size], {})
     rules, lengths = at.rules, {array: len(bits) for array, bits in at.arrays.items()}
-    need(rules.halt is None and rules.steps is not None and rules.start == [rules.bit[cut]], "the start or end", 2)
+    need(rules.halt is None and rules.steps is not None, "the end", 2)
     need(cut not in words and lengths[cut] == 1 and measure in words, "the cut bit or the measure", 2)
     need(not any(signed for port in rules.words.values() for _, signed in port.values()), "a signed word", 2)
     ends = {array: tuple(bits) for array, bits in at.arrays.items()}
@@ -86,13 +86,17 @@ def check(data, texts, size):
     shown = {n: next((a for a in words if ends[a] == tuple(b)), None) for n, (b, _) in rules.words["output"].items()}
     need(None not in shown.values(), "an output is no word")
     begin = {word: {} for word in words} | {array: {(f"in__{name}",): 1} for name, array in entered.items()}
+    started, unary = {*rules.start} - {rules.bit[cut]}, {word for word in words if {*ends[word]} <= {*rules.start}}
+    ones = {word for word in words if ends[word][0] in started}
+    need(started == {ends[word][0] for word in ones}.union(*(ends[word] for word in unary)), "other bits at the start")
+    begin |= {word: {(): (1 << len(ends[word])) - 1 if word in unary else 1} for word in ones}
     named = {name: {(f"in__{name}",): 1} for name in rules.words["input"]}
 
     def stated(word, taken):
         """The facts that the lines of one sort state."""
         marked = f"at {cut}: " if word == "invariant" else ""
-        trees = [symbolic.parsed(line.removeprefix(marked)) for kind, line in rules.lines
-                 if kind == word and line.startswith(marked)]  # fmt: skip
+        lines = [line.removeprefix(marked) for kind, line in rules.lines if kind == word and line.startswith(marked)]
+        trees = [symbolic.parsed(line) for line in lines if word != "where" or not {"%", "//"} & {*line.split()}]
         others = {n: p for n, p in named.items() if n not in taken}
         return [put(put(fact, others), taken) for tree in trees for fact in facts_of(tree)]
 
@@ -118,11 +122,12 @@ def check(data, texts, size):
             last = {array: shape for array, shape in states[-1].items() if array not in words}
             need(last == {array: start[array] for array in last}, "a round does not end in a cut state")
             taken[name].append((path, states, steps))
+            unary = {word for word in unary if states[-1][word] in (["down", word], ["word", word], ["off"])}
     exact = invariants
     while True:  # what is only kept modulo a power of two is no fact
         known, same, modular, exponents = [*given, *exact], inputs_among(exact), [], []
         for path, states, steps in taken["paths"]:
-            round_ = Followed(path, states, words, same, known, lengths)
+            round_ = Followed(path, states, words, same, known, lengths, unary)
             if contradictory(round_.facts):
                 continue
             need(states[-1][measure] in (["down", measure], ["off"]), "the measure does not fall")
@@ -135,7 +140,7 @@ def check(data, texts, size):
             break
         exact = [fact for fact in exact if fact not in modular]
     for path, states, _ in taken["rest"]:
-        if not contradictory(Followed(path, states, words, same, known, lengths).facts):
+        if not contradictory(Followed(path, states, words, same, known, lengths, unary).facts):
             busy = {array for phase in path["phases"].values() for part in phase["parts"] for array in part["busy"]}
             still = all(state[array] == ["word", array] for state in states for array in shown.values())
             still = still and not busy & {*shown.values()} and states[-1][measure] == ["off"]
@@ -144,7 +149,7 @@ def check(data, texts, size):
     facts, power = [put(fact, last) for fact in known], 1 << min(exponents, default=0)
     for fact in stated("ensure", {name: {(array,): 1} for name, array in shown.items()}):
         sign, value, word = put(fact, last)
-        alike = [one for s, one, w in facts if s == sign != ">=" and w == word]
+        alike = [one for s, one, w in facts if (s == "==" and sign != ">=") or (s == sign == "%" and w == word)]
         follows = true(facts, (sign, value, word)) or any(
             true(facts, (sign, added(value, one, factor), word)) for one in alike for factor in (1, -1)
         )
@@ -153,6 +158,7 @@ def check(data, texts, size):
             same = any(not added(left[0], one, factor) for one in zero for factor in (1, -1))
             follows = same and max(map(abs, interval(left[0], bounds))) < power
         need(follows, f"{fact} does not follow")
+        facts.append((sign, value, word))
     return [line for kind, line in rules.lines if kind == "ensure"]
 
 

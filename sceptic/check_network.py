@@ -1,4 +1,4 @@
-"""Checks the certificate of a network of integers, with Python's own integers and nothing else.
+"""Checks the certificate of a network of integers, using only Python's own integers.
 
     python check_network.py NETWORK.safetensors RULES.bw [RULES.bw ...] CERTIFICATE.json
 
@@ -10,9 +10,9 @@ network sees only the set S of templates that a state matches, n = |S|. From int
     bit i is on  if  n >= 1  and  G_i > T[n][c_i],     G_i = sum over u of B[i][u] * max(0, sum over j in S of A[u][j])
 
 where c_i is the number of templates that write bit i. A certificate claims that network and rules agree on every bit of
-every state of a domain: `states` are all there are, `runs` those that the runs of all inputs meet, `cells` those of one
-cell (a group of blocks) of each kind, on its own ports. Kinds and pattern (a cell of each kind, side by side) follow
-from the cells of all RULES.bw given, by README.md. Exit 0: certified, and it holds; 1: it does
+every state of a domain: `states` means all states, `runs` the states in the runs of all inputs, and `cells` the states
+of one cell (a group of blocks) of each kind, on its own ports. Kinds and pattern (a cell of each kind, side by side)
+are derived from the cells of all RULES.bw given, as README.md defines. Exit 0: certified, and it holds; 1: it does
 not, or the network is wrong; 2: a file cannot be read.
 """
 
@@ -30,7 +30,14 @@ LINES = {"bits", "block", "when", "cell", "input", "output", "start", "steps", "
 LINES |= {"port", "whole", "chain", "graph"}  # of node programs, which have cells, but no runs without a graph
 LINES |= {"where", "ensure", "invariant"}  # what the rules should do: no part of them
 TENSORS = {"first": ("I8", "b", 1), "last": ("I8", "b", 1), "thresholds": ("I64", "q", 8)}  # type, and how to unpack it
-NOT_HASHED = {"format", "version", "numpy", "bits", "examples", "sha256"}  # of what a network's file says of itself
+NOT_HASHED = {
+    "format",
+    "version",
+    "numpy",
+    "bits",
+    "examples",
+    "sha256",
+}  # fields of a network's file that its digest leaves out
 canonical = partial(json.dumps, sort_keys=True)  # to compare by: 1, 1.0 and true are three things
 
 
@@ -169,7 +176,7 @@ def pattern(kinds):
 
 
 def findings(network, rules, states):
-    """What a certificate has to say of these states, name by name."""
+    """The fields that a certificate must have for these states, name by name."""
     writers, by_template, about = Counter(chain(*rules.writes)), [*zip(*network.first, strict=True)], network.about
     columns, width = sorted({writers[name] for name in rules.names}), len(network.first)
     row = {name: (i, columns.index(writers[name])) for i, name in enumerate(rules.names)}  # of B; and the column of T

@@ -24,7 +24,7 @@ LOGISTIC = {"silu": (ONE, 0), "gelu_tanh": (4 * ONE * ONE // ROOT, 44715 * ONE /
 
 
 class UnboundedError(Exception):
-    """An enclosure is too wide to go on with; smaller boxes may do."""
+    """An enclosure is too wide to continue; smaller boxes may work."""
 
 
 def in_float32(sizes):
@@ -62,7 +62,7 @@ class Form:
         return Form(self.center, self.slopes + own, [0] * len(own), self.unit)
 
     def pairs(self, other):
-        """The slopes of both; those of the same number belong to the same variable."""
+        """The slopes of both; slopes of the same number belong to the same variable."""
         return zip_longest(self.slopes, other.slopes, fillvalue=[0] * len(self.center))
 
     def __add__(self, other):

@@ -86,7 +86,7 @@ class Line:
         return plus({}, one, factor.get(1, 0))
 
     def truth(self, node, read):
-        """Whether it is true, by what was read; without that it notes what has to be read."""
+        """Whether it is true, by what was read; without that it notes what must be read."""
         if isinstance(node, ast.BoolOp):
             found = [self.truth(part, read) for part in node.values]
             return all(found) if isinstance(node.op, ast.And) else any(found)

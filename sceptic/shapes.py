@@ -29,7 +29,7 @@ class AtSize:
             return [int(place == (0 if what == "first" else length - 1)) for place in range(length)]
         word = self.words[shape[1]]
         need(len(word) == length, f"{array} is not as long as {shape[1]}")
-        return {"word": word, "up": [0, *word[:-1]], "down": [*word[1:], 0]}[what]
+        return {"word": word, "up": [0, *word[:-1]], "up1": [1, *word[:-1]], "down": [*word[1:], 0]}[what]
 
     def step(self, state, given=()):
         bits = [0] * len(self.rules.bit)
@@ -62,7 +62,9 @@ class AtSize:
         """While the timer runs all other arrays stay, and busy ones do what they do alone; then comes `after`."""
         timer, busy = phase["timer"], [array for busy, _ in parts for array in busy]
         need(timer not in busy and before[timer] == ["first"], "a phase begins without its timer")
-        begins = (before[array][0] in (("word", "up") if array in phase["inputs"] else ("off",)) for array in busy)
+        begins = (
+            before[array][0] in (("word", "up", "up1") if array in phase["inputs"] else ("off",)) for array in busy
+        )
         need(all(begins) and {*phase["inputs"]} <= {*busy}, "busy arrays begin otherwise")
         given = {array: [self.graph.input() for _ in self.arrays[array]] for array in (*busy, timer)}
         given[timer][-1] = 0

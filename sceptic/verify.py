@@ -7,7 +7,7 @@ RULES.bw is the author's rule text. NAME=NUMBER replaces a `let` value, for a ce
 
 What you trust when this says HOLDS:
 
-1. Python, and the files of this folder, none of which uses any code of bitwright.
+1. Python, and the files of this folder, which use no code of bitwright.
 2. The two theorems on paper in docs/explanation/cells.md: a network that is right in every local state of every kind of
    cell takes every step of every program made of such cells; and a rule text has no kind of cell that it does not have
    at some size up to its cut-off.
@@ -17,8 +17,7 @@ What you trust when this says HOLDS:
 Nothing in the certificate is trusted. Steps:
 
 1. Hashes. The network and the rule text are those that the certificate names; if not, nothing else is read.
-2. Function. The rules compute what the `ensure` lines say (check_function.py; check_loop.py; or at single sizes all
-   inputs, at most 2^16).
+2. Function. The rules compute what the `ensure` lines say (check_function.py, check_loop.py, or all inputs of a size).
 3. Sizes. All cells of the rule text, at every size, are of the network's kinds (check_kinds.py).
 4. Network. It is right in every state of its domain, computed in Python's integers (check_network.py).
 5. Together: the statement that follows from these steps, and no other.
@@ -62,51 +61,53 @@ class Program:
         self.data = Path(source).read_bytes()
         self.source, self.folder, self.given = source, Path(folder), given
         self.text = Text(self.data.decode().replace("\r\n", "\n"))
+        self.lines = [self.text.others[word] for word in ("ensure", "where")]
 
-    def at(self, sizes, lines=(), conditions=()):
+    def at(self, sizes, lines=([], [])):
         """A file with the program at these sizes, and with these `ensure` and `where` lines."""
-        name = "-".join(f"{name}={value}" for name, value in sizes.items()) or "rules"
-        file = self.folder / f"{name}.bw"
-        body = canonical(self.text, {**self.given, **sizes})
-        stated = [*(f"where {line}\n" for line in conditions), *(f"ensure {line}\n" for line in lines)]
-        file.write_text(body + "".join(stated))
+        file = self.folder / "-".join(["rules", *(f"{name}={value}" for name, value in sizes.items())])
+        stated = [f"{word} {line}\n" for word, them in zip(("ensure", "where"), lines, strict=True) for line in them]
+        file.write_text(canonical(self.text, {**self.given, **sizes}) + "".join(stated))
         return file
 
 
 def same(one, other):
-    """Whether two lines are the same formula, whatever their spaces and parentheses."""
-    trees = [parsed(re.sub(r"(?<!\w)mod(?!\w)", "%", line)) for line in (one, other)]
-    parts = ([tree, *(tree.loop or ())] for tree in trees)
-    first, second = ([part if isinstance(part, str) else ast.dump(part) for part in one] for one in parts)
-    return first == second
+    """Whether two lists have the same formulas, whatever their spaces and parentheses."""
+    shapes = []
+    for line in (*one, *other):
+        tree = parsed(re.sub(r"(?<!\w)mod(?!\w)", "%", line))
+        shapes.append([part if isinstance(part, str) else ast.dump(part) for part in (tree, *(tree.loop or ()))])
+    return shapes[: len(one)] == shapes[len(one) :]
 
 
 def check_function(certificate, program, path):
-    """What the rules compute: the number that ranges, and from which value on; None where nothing is claimed."""
+    """What the rules compute: the number that ranges, and its first value; None where nothing is claimed."""
     claim, proof = (certificate["links"]["function"].get(key) for key in ("claim", "proof"))
     need(claim["verdict"] != "refuted", "the rules do not compute what their ensure lines say, by the certificate", 1)
     if claim["verdict"] != "proved":
-        print(f"2. function: {claim['verdict']}; nothing is claimed of what the rules compute")
+        print(f"2. function: {claim['verdict']}; there is no claim about what the rules compute")
         return None
-    written, only = program.text.others["ensure"], program.text.others["where"]
-    shown = [*(f"where {line}" for line in only), *written]
+    shown = [*program.lines[0], *(f"where {line}" for line in program.lines[1])]
     print("2. function: the rules compute what these lines say,", *shown, sep="\n     ")
     if proof is None:
         return run_all_inputs(claim["sizes"], program)
     need(proof.get("format") in FUNCTIONS, f"function: nothing here checks {str(proof.get('format'))[:100]}", 1)
-    about, chain = proof.get("program"), proof.get("chain", {"unit": 1, "extra": 0})
     if proof["format"] == "bitwright function by rounds 2":
-        about = {"ensures": written, "conditions": only, "sizes": proof["sizes"], "numbers": {}}
-    for its, own in ((about["ensures"], written), (about.get("conditions", []), only)):
-        need(len(its) == len(own) and all(map(same, its, own)), "the certificate is about other ensure lines", 1)
-    ranges, fixed = sizes_of(certificate, about["sizes"])
-    ((name, first),), forms = ranges.items(), about["numbers"].items()
-    last = max(first + 7 * (not forms), -(-(8 - chain["extra"]) // chain["unit"]))
-    numbers = {size: {n: a * size + b for n, (a, b) in forms} for size in range(first, last + 1)}
-    program.given = {**program.given, **{key: value for key, value in fixed.items() if key in program.text.lets}}
-    stated = [about.get(word, []) for word in ("ensures", "conditions")]
-    at = ((size, [[with_values(line, own) for line in lines] for lines in stated]) for size, own in numbers.items())
-    run(FUNCTIONS[proof["format"]], path, *(program.at({name: size}, *lines) for size, lines in at))
+        ((name, first),) = sizes_of(certificate, proof["sizes"])[0].items()
+        plain = [[with_values(line, {}) for line in them] for them in program.lines]
+        lines = dict.fromkeys(range(first, first + 8), plain)
+    else:
+        about, chain = proof["program"], proof["chain"]
+        stated = [about["ensures"], about.get("conditions", [])]
+        need(all(map(same, stated, program.lines)), "the certificate is about other ensure lines", 1)
+        ranges, fixed = sizes_of(certificate, about["sizes"])
+        ((name, first),) = ranges.items()
+        lines, last = {}, max(first, -(-(8 - chain["extra"]) // chain["unit"]))
+        for size in range(first, last + 1):
+            numbers = {name: a * size + b for name, (a, b) in about["numbers"].items()}
+            lines[size] = [[with_values(line, numbers) for line in them] for them in stated]
+        program.given = {**program.given, **{key: value for key, value in fixed.items() if key in program.text.lets}}
+    run(FUNCTIONS[proof["format"]], path, *(program.at({name: size}, them) for size, them in lines.items()))
     return name, first
 
 
@@ -114,13 +115,12 @@ def run_all_inputs(claimed, program):
     """At single sizes every input is run, by the definition of a step."""
     runs = 0
     for sizes in single_sizes(claimed, program):
-        numbers = Expanded(program.text, {**program.given, **sizes}).lets
-        lines = [[with_values(line, numbers) for line in program.text.others[word]] for word in ("ensure", "where")]
-        text = program.at(sizes, *lines).read_text()
-        rules = Rules(text, [(next(iter(program.text.arrays)), 1, 0, 1)])
+        lets = Expanded(program.text, {**program.given, **sizes}).lets
+        lines = [[with_values(line, lets) for line in them] for them in program.lines]
+        rules = Rules(program.at(sizes, lines).read_text(), [(next(iter(program.text.arrays)), 1, 0, 1)])
         inputs = sum(len(bits) for bits, _ in rules.words["input"].values())
         need(inputs <= 16, f"function: there are 2^{inputs} inputs, too many to run them all here", 1)
-        rules.run_all(*lines, rules.length)
+        rules.run_all(*rules.lines, longest=rules.length)
         runs += 1 << inputs
     print(f"   all {runs:,} inputs were run")
     return ()
@@ -156,7 +156,7 @@ def main(path, network_file, rules=None, *given):
     if certificate.get("format") == "bitwright decoder certificate 1":
         need(rules is None, "a certificate of a decoder holds its task; give no rules")
         sys.exit(subprocess.run([sys.executable, HERE / "check_decoder.py", network_file, path]).returncode)
-    known = certificate.get("format") == "bitwright network certificate 1" and rules is not None
+    known = rules is not None and certificate.get("format") == "bitwright network certificate 1"
     need(known, "this is not the certificate of a network with its rule text, or of a decoder")
     network = Network(Path(network_file).read_bytes())
     named = certificate["network_sha256"], certificate["tensors"]
@@ -178,7 +178,6 @@ def main(path, network_file, rules=None, *given):
 
 
 def where(certificate, program, about):
-    """The sizes that the statement is about."""
     function = certificate["links"]["function"]["claim"]["sizes"]
     if "sizes" in certificate["links"]:
         kinds = certificate["links"]["sizes"]["claim"]["sizes"]

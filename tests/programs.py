@@ -93,6 +93,7 @@ def _cases() -> Iterator[Case]:
         "multiplication": lambda multiplicand, multiplier: {"product": multiplicand * multiplier},
         "subtraction": lambda a, b: {"difference": (a - b) % 1024, "negative": int(a < b)},
         "comparison": lambda a, b: {"less": int(a < b), "equal": int(a == b), "greater": int(a > b)},
+        "division": lambda a, b: {"quotient": a // b, "remainder": a % b},
         "modular-multiplication": lambda a, b, m: {"product": a * b % m},
         "gray": lambda x: {"gray": x ^ x >> 1},
         "rule110": lambda row: _rule110(row),

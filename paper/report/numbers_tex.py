@@ -67,9 +67,9 @@ def _rounding() -> dict[str, str]:
         "size addition printed": whole(sizes["sign"]["networks"]),
         "size addition tight": whole(sizes["sign_tight"]["networks"]),
         "size addition calibrated": whole(sizes["calibrated"]["networks"]),
-        "random programs": said("explanation/theory.md", r"Of (\d+) such programs the rule"),
-        "random refused": said("explanation/theory.md", r"such programs the rule .*? refuses (\d+); \d+ of them fail"),
-        "random failing": said("explanation/theory.md", r"refuses \d+; (\d+) of them fail"),
+        "random programs": said("explanation/theory.md", r"rejects \d+ of (\d+) such programs"),
+        "random refused": said("explanation/theory.md", r"rejects (\d+) of \d+ such programs"),
+        "random failing": said("explanation/theory.md", r"such programs; (\d+) of these fail in some state"),
     }
     bits = max(int(one["bits"]) for one in table("figures/ensemble-complexity.csv", task="addition"))
     found["ensembles bits"] = whole(bits)
@@ -129,7 +129,7 @@ def _width() -> dict[str, str]:
         "spread wide low": fixed(min(wide)),
         "spread wide high": fixed(max(wide)),
         "spread K most": whole(max(int(one["K"]) for one in spreads)),
-        "narrow per example": said("explanation/theory.md", r"It is at least (\d+) K: with fewer units"),
+        "narrow per example": said("explanation/theory.md", r"The width is at least (\d+) K: with fewer units"),
         "exact seeds": whole(len({one["seed"] for one in table("figures/width-law-exact.csv")})),
         "size expected": cell(sizes[1]),
         "size runs": cell(sizes[2]),
@@ -138,7 +138,7 @@ def _width() -> dict[str, str]:
         "width exact more": whole(sum(int(cells[4].split(" of ")[0]) for cells in more)),
         "width tried more": whole(sum(int(cells[4].split(" of ")[1]) for cells in more)),
         "width first": said("explanation/theory.md", r"was exact in (\d+) of 400"),
-        "fresh seeds": said("explanation/theory.md", r"On (\d+) seeds not used before"),
+        "fresh seeds": said("explanation/theory.md", r"of (\d+) fresh seeds each"),
     }
 
 
@@ -149,7 +149,7 @@ def _integers() -> dict[str, str]:
         "proof multiplication states": whole(product["states"]),
         "runs of four bits": whole(multiplication(4).steps * 4**4),  # no two of these states are counted as one
         "kernel wrong width": said(
-            "explanation/networks.md", r"wrong for a network of width (\d+), which a test found"
+            "explanation/networks.md", r"a miscompiled float16 kernel for a network of width (\d+)"
         ),
     }
 
@@ -179,8 +179,8 @@ def _executions() -> dict[str, str]:
         "runs local": whole(line("cells.jsonl", pattern="addition, 2 positions a cell")["local_states"]),
         "runs width": cell(said("explanation/networks.md", r"345 local states\), int8, width ([\d,]+), one network")),
         "runs trials": whole(len({one["trial"] for one in table("figures/executions.csv")})),
-        "unseen states": cell(said("explanation/networks.md", r"([\d,]+) states of 4-bit products show")),
-        "unseen shown": said("explanation/networks.md", r"states of 4-bit products show (\d+) of the"),
+        "unseen states": cell(said("explanation/networks.md", r"([\d,]+) states of 4-bit products contain")),
+        "unseen shown": said("explanation/networks.md", r"states of 4-bit products contain (\d+) of the"),
         "unseen local": whole(line("cells.jsonl", pattern="multiplication, tile 1")["local_states"]),
         "unseen wrong": said("explanation/networks.md", r"trained on these was wrong in (\d+) others"),
     }
@@ -292,7 +292,7 @@ def _cells_row(found: dict[str, Any]) -> str:
 
 
 def _executions_table() -> list[list[str]]:
-    return page_table("explanation/networks.md", "cells", "learnt from", "different examples")
+    return page_table("explanation/networks.md", "cells", "learned from", "different examples")
 
 
 def _executions_row(cells: list[str]) -> str:

@@ -79,7 +79,7 @@ def test_numbers_are_those_of_the_captions(numbers: dict[str, str]) -> None:
     """Captions are written by the figures' own code, which shares nothing with the readers here."""
     said = stored.said("explanation/results.md", r"At k = (\d+ that is [\d,]+ networks against [\d,]+)\.")
     assert said == "{experiment k} that is {experiment ntk} networks against {experiment standard}".format_map(numbers)
-    ratios = stored.said("explanation/theory.md", r"on, (\d+ ratios between [\d.]+ and [\d.]+);")
+    ratios = stored.said("explanation/theory.md", r"(\d+ ratios between [\d.]+ and [\d.]+) for")
     assert ratios == "{spread count} ratios between {spread low} and {spread high}".format_map(numbers)
 
 

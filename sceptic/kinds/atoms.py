@@ -131,5 +131,5 @@ class Atoms:
 
 
 def roundings(q, factor):
-    """What is to be added to an end, so that it is an integer: up for a lower end, down for an upper one."""
+    """What is to be added to an end, to make it an integer: up for a lower end, down for an upper one."""
     return [Fraction(k if factor > 0 else -k, q) for k in range(q)]

@@ -1,6 +1,6 @@
 """Rule text with open sizes: what its lines say. Standard library alone.
 
-An expression is kept as Python's own syntax tree, of which only numbers, names, + - * // % ** and digits(x) are read.
+An expression is Python's own syntax tree; only numbers, names, + - * // % ** and digits(x) are read.
 Groups (`group`, `use`) are not read.
 """
 

@@ -160,7 +160,7 @@ certify flood.bw | flood
 certify flood.bw --tile 1 --sizes 1..3 | flood 1..3
 certify machine-v --bits 4 | --bits
 certify cells.safetensors | cells.safetensors program
-certify own.bw --network own.bw | own.bw program, network; .safetensors
+certify own.bw --network own.bw | own.bw program; network, .safetensors
 certify go.bw --network cells.safetensors --sizes l=1..3 --let l=2 | l
 certify addition --network whole.safetensors --rounding sign | 0
 certify addition --network whole.safetensors --n blocks | --n --network
@@ -207,7 +207,7 @@ export addition --to dataset -o x.csv | .npz
 export addition --sample-seed 5 -o x.npz | --sample-seed dataset
 export addition --from runs --padding 3 -o x.npz | --padding
 export own.bw --to c -o x.c | own.bw program; --program
-export own.bw --to integer -o x.safetensors | own.bw network; .safetensors
+export own.bw --to integer -o x.safetensors | own.bw network, .safetensors
 export whole.safetensors --to onx -o a.onnx | onx; 'onnx'
 export whole.safetensors --to onnx -o a.vnnlib | .onnx onnx,
 export whole.safetensors -o a.vnnlib | --to: vnnlib

@@ -84,7 +84,8 @@ def test_the_annotated_certificate_is_one_that_certify_writes(tmp_path: Path) ->
     (listing,) = re.findall(r"^```javascript\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
     shown = json.loads(re.sub(r"//.*", "", listing))
     text = ROOT / "examples" / "subtraction.bw"
-    bitwright.certify(text, bitwright.train(bitwright.open(text))).save(tmp_path / "sub.json")
+    program = bitwright.open(text)
+    bitwright.certify(program, bitwright.train(program)).save(tmp_path / "sub.json")
     written = json.loads((tmp_path / "sub.json").read_text())
     assert set(shown) == set(written)
     assert {"distance", "tensors", "links"} < set(shown)

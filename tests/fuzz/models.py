@@ -20,7 +20,7 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from onnx import helper, numpy_helper
 from own_networks import as_onnx, layers_of
 
-from bitwright import addition, certify
+from bitwright import Model, addition, certify
 from bitwright.networks.external import HeldModel, as_model
 from bitwright.networks.external.model import Answers
 from bitwright.networks.external.operators import OPERATORS
@@ -302,7 +302,7 @@ def take_edited(path: Path) -> None:
     held = as_model(path)
     if (columns := held.source.columns) and columns <= 8 and held.analysis(columns) is not None:  # type: ignore[union-attr]
         run_alike(held, np.array(list(product((0, 1), repeat=columns))))
-    certify(_PROGRAM, path)
+    certify(_PROGRAM, Model(path))
 
 
 READERS = (

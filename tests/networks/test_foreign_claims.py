@@ -41,7 +41,7 @@ def ending(path: Path, nodes: list[Any], **tensors: Any) -> Path:
 def outcome(path: Path) -> str:
     """The verdict, or the line of a refusal."""
     try:
-        return certify(PLAIN, path).verdict
+        return certify(PLAIN, Model(path)).verdict
     except InputError as error:
         return str(error)
 
@@ -58,7 +58,7 @@ def scaled(*factors: float) -> tuple[list[Any], dict[str, Any]]:
 @pytest.mark.parametrize("factors", [(2.0**-64,) * 3, (2.0**-64,) * 2, (2.0**-100, 2.0**-27), (2.0**-63, 2.0**-64)])
 def test_numbers_that_may_be_taken_for_0_are_not_exact(factors: tuple[float, ...], tmp_path: Path) -> None:
     nodes, tensors = scaled(*factors)
-    found = certify(PLAIN, ending(tmp_path / "small.onnx", nodes, kind=TensorProto.BOOL, **tensors))
+    found = certify(PLAIN, Model(ending(tmp_path / "small.onnx", nodes, kind=TensorProto.BOOL, **tensors)))
     assert found.verdict in ("refuted", "not proved")
 
 
@@ -117,7 +117,7 @@ MIXED: dict[str, tuple[list[Any], dict[str, Any]]] = {
 def test_a_network_that_mixes_rows_is_judged_by_each_state_alone(how: str, tmp_path: Path) -> None:
     nodes, tensors = MIXED[how]
     network = ending(tmp_path / "mixed.onnx", nodes, **tensors)
-    found = certify(PLAIN, network)
+    found = certify(PLAIN, Model(network))
     assert (found.verdict, found.arithmetic.split()[0]) == ("refuted", "onnxruntime")
     assert as_model(network).analysis(8) is None
     table = Model.table(PLAIN)
@@ -142,7 +142,7 @@ def test_modules_and_functions_that_mix_rows_are_no_better() -> None:
         return as_model(as_module(LAYERS)).run(rows) + (len(rows) > 1)
 
     assert certify(PLAIN, Mixing()).verdict == "refuted"
-    found = certify(PLAIN, right_alone)
+    found = certify(PLAIN, Model(right_alone))
     assert (found.verdict, found.wrong) == ("not proved", 0)
     assert "decides a state otherwise beside other states than alone" in str(found)
 
@@ -153,7 +153,7 @@ def test_a_runtime_that_gives_something_else_than_the_file_says_is_noticed(
     from bitwright.networks.external.onnx_reader import OnnxModel
 
     network, run = as_onnx(LAYERS, tmp_path / "adder.onnx"), OnnxModel.run
-    assert certify(PLAIN, network).verdict == "certified"
+    assert certify(PLAIN, Model(network)).verdict == "certified"
     for change, verdict in ((2.0**-12, "not proved"), (1.0, "refuted")):
         for where in (True, False):
 
@@ -161,7 +161,7 @@ def test_a_runtime_that_gives_something_else_than_the_file_says_is_noticed(
                 return run(model, rows, alone) + change * (alone == where)
 
             monkeypatch.setattr(OnnxModel, "run", other)
-            found = certify(PLAIN, network)
+            found = certify(PLAIN, Model(network))
             assert found.verdict == (verdict if where else "not proved")
             assert found.verdict == "refuted" or "; but onnxruntime" in found.arithmetic
 
@@ -258,13 +258,13 @@ def test_the_digest_covers_numbers_in_other_files(of: str, tmp_path: Path) -> No
     if of == "constant":
         model.graph.node.insert(0, make("Constant", [], ["more"], value=held))
     path.write_bytes(model.SerializeToString())
-    found = certify(PLAIN, path, resume=part)
+    found = certify(PLAIN, Model(path), resume=part)
     assert found.verdict == "certified"
     (tmp_path / "more.bin").write_bytes(np.ones(5, np.float32).tobytes())
     assert as_model(path).digest != found.network_sha256
     with pytest.raises(InputError, match="another"):
-        certify(PLAIN, path, resume=part)
-    assert certify(PLAIN, path).verdict == "refuted"
+        certify(PLAIN, Model(path), resume=part)
+    assert certify(PLAIN, Model(path)).verdict == "refuted"
 
 
 def test_only_a_module_whose_digest_covers_it_is_resumed(tmp_path: Path) -> None:
@@ -286,12 +286,12 @@ def test_only_a_module_whose_digest_covers_it_is_resumed(tmp_path: Path) -> None
         certify(PLAIN, Own(1.0, 0.0), resume=tmp_path / "part")
     right = as_module(LAYERS)
     with pytest.raises(InputError, match="cannot say"):  # nor with an oracle that it cannot recognize
-        certify(PLAIN, right, oracle=Own(1.0, 0.0), resume=tmp_path / "part")
-    assert certify(PLAIN, right, resume=tmp_path / "part").verdict == "certified"
+        certify(PLAIN, Model(right), oracle=Own(1.0, 0.0), resume=tmp_path / "part")
+    assert certify(PLAIN, Model(right), resume=tmp_path / "part").verdict == "certified"
     replaced = as_module(LAYERS)
     replaced[2].__dict__["weight"] = torch.nn.Parameter(torch.ones_like(right[2].weight))  # not the one it has stored
     assert as_model(replaced).digest != as_model(right).digest
-    assert certify(PLAIN, replaced).verdict == "refuted"
+    assert certify(PLAIN, Model(replaced)).verdict == "refuted"
 
 
 def _zeros(*_: Any) -> Any:
@@ -392,7 +392,7 @@ def test_a_model_that_crashes_the_runtime_ends_in_a_line(tmp_path: Path) -> None
     model = as_model(as_onnx(LAYERS, tmp_path / "adder.onnx"))
     for _ in range(2):
         with pytest.raises(InputError, match=r"crash\.onnx") as caught:
-            certify(PLAIN, path)
+            certify(PLAIN, Model(path))
         assert str(caught.value).isprintable()
         assert model.run(np.zeros((2, 8))).shape == (2, 5)  # with a new process
 
@@ -407,10 +407,10 @@ def test_open_and_fixed_batches(dims: tuple[Any, ...], why: str | None, tmp_path
     model.graph.output[0].CopyFrom(helper.make_tensor_value_info("out", TensorProto.FLOAT, ["any", 5]))
     path.write_bytes(model.SerializeToString())
     if why is None:
-        assert certify(PLAIN, path).verdict == "certified"
+        assert certify(PLAIN, Model(path)).verdict == "certified"
     else:
         with pytest.raises(InputError, match=why):
-            certify(PLAIN, path)
+            certify(PLAIN, Model(path))
 
 
 def test_matrix_products_of_bytes_stay_in_16_bits() -> None:

@@ -18,6 +18,7 @@ from bitwright.exports.rocq.folder import Written, rocq_files
 from bitwright.exports.rocq.forms import SIZE, form_of
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks.store import read_about
+from bitwright.proofs.function import prove_function
 from bitwright.rules.expressions import Combined, Constant, Named
 from bitwright.rules.pattern import pattern_of, read_pattern
 
@@ -128,6 +129,38 @@ def test_a_line_that_has_no_theorem_is_named() -> None:
     assert any("Families.network_runs" in line for line in written.theorems)
     assert [line.partition(": ")[0] for line in written.left] == ["no theorem about what it computes"]
     assert "the run ends when nothing changes, after more steps for longer words" in written.left[0]
+
+
+MODULAR_LAW = """
+let l = 8
+bits d[l] y[l] e[l]
+block d[i] y[i] e[i] for i in 1..l
+when d[i]!=y[i] e[i]=0 write d[i] for i in 1..l
+when d[i]=1 y[i]=1 e[i]=0 write y[i+1] for i in 1..l-1
+when d[i]=0 y[i]=0 e[i]=1 write d[i] e[i+1] for i in 1..l-1
+when d[l]=0 y[l]=0 e[l]=1 write d[l]
+when d[i]=1 y[i]=1 e[i]=1 write d[i] for i in 1..l
+input d y e
+output d
+steps l
+ensure d == (in.d + in.y - in.e) mod 2^l
+"""
+
+
+def test_a_law_modulo_a_power_is_left_in_a_line() -> None:
+    assert prove_function(MODULAR_LAW).verdict == "proved"
+    assert prove_function(MODULAR_LAW.replace("- in.e", "- 2 * in.e")).verdict == "refuted"
+    written = written_of(MODULAR_LAW)
+    assert ["law modulo" in line for line in written.left] == [True]
+
+
+@pytest.mark.parametrize("name", ["modular-multiplication", "division"] if LONG else ["division"])
+def test_a_loop_with_inequalities_is_left_in_a_line(name: str) -> None:
+    """What it computes is no theorem yet; that the network takes the rules' steps is one."""
+    written = written_of((ROOT / "examples" / f"{name}.bw").read_text())
+    assert any("Families.network_runs" in line for line in written.theorems)
+    assert [line.partition(": ")[0] for line in written.left] == ["no theorem about what it computes"]
+    assert "inequalities" in written.left[0]
 
 
 def written_of(text: str) -> Written:

@@ -126,6 +126,25 @@ def test_modular_multiplication_is_refused_for_other_rules(tmp_path: Path, modul
     assert checked(tmp_path, modular, MODULAR.replace(*OTHER_RULES[what]))[0] in (1, 2)
 
 
+DIVISION = (ROOT / "examples" / "division.bw").read_text()
+
+
+def test_the_proof_of_division_is_taken_and_no_other(tmp_path: Path) -> None:
+    proof = prove_function(DIVISION).certificate
+    assert proof is not None
+    code, said = checked(tmp_path, proof, DIVISION)
+    assert (code, said.splitlines()[-1][:39]) == (0, "HOLDS: (a == quotient * b + remainder) ")
+    for old, new in (
+        ("where b > 0\n", ""),
+        ("where b > 0", "where a == a % b"),
+        ("quotient == a // b", "quotient == (a + 1) // b"),
+        ("start to_check n[*]", "start to_check n[1]"),
+        ("(q + 1) * (n + 1) <= 2^l", "(q + 1) * (n + 1) < 2^l"),
+    ):
+        assert old in DIVISION
+        assert checked(tmp_path, proof, DIVISION.replace(old, new))[0] in (1, 2), new
+
+
 def test_modular_multiplication_forged_is_refused(tmp_path: Path, modular: dict[str, Any]) -> None:
     top = next(bit for bit in modular["paths"][0]["fixed"] if bit.startswith("d "))
     for way, change in (
@@ -140,7 +159,7 @@ def test_modular_multiplication_forged_is_refused(tmp_path: Path, modular: dict[
         assert checked(tmp_path, altered(modular, way, change), MODULAR)[0] in (1, 2), way
 
 
-LONGEST = {"verify.py": 202, "check_network.py": 249, "check_decoder.py": 550, "enclosures.py": 225}
+LONGEST = {"check_network.py": 256, "check_decoder.py": 550, "enclosures.py": 225}
 
 
 def test_the_checkers_are_short_and_import_nothing_but_themselves() -> None:

@@ -13,15 +13,14 @@ from cases import for_each
 import bitwright as bw
 
 ROOT = Path(__file__).parents[2]
-FIXED = """bits x[2] y[2]
-block x[i] for i in 1..2
-block y[i] for i in 1..2
-when x[1]=1 write y[2]
-when x[2]=1 write y[1]
+FIXED = """bits x[6] y[6]
+block x[i] for i in 1..6
+block y[i] for i in 1..6
+when x[i]=1 write y[7-i] for i in 1..6
 input x
 output y
 steps 1
-ensure y == 2 * x[1] + x[2]
+ensure y[i] == x[7-i] for i in 1..6
 """
 BELOW = """let l = 3
 bits x[l] y[l]
@@ -36,23 +35,28 @@ ensure x < in.y and x == in.x
 """
 
 
+def certified(folder: Path, name: str, text: str | Path, certify: dict[str, Any], **options: Any) -> None:
+    """Writes a network and its certificate."""
+    program = bw.open(text, **options.pop("lets", {}))
+    network = bw.train(program, **options)
+    network.save(folder / f"{name}.safetensors")
+    bw.certify(program, network, **certify).save(folder / f"{name}.json")
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Certificates with their networks: of addition at every size, at a few, and of its whole state at one size."""
     folder = tmp_path_factory.mktemp("verified")
     text = ROOT / "examples" / "addition.bw"
-    bw.train(bw.open(text)).save(folder / "every.safetensors")
-    bw.certify(text, folder / "every.safetensors").save(folder / "every.json")
-    bw.certify(text, folder / "every.safetensors", sizes="2..3").save(folder / "few.json")
-    bw.train(bw.open(text, l=2), tile="all").save(folder / "one.safetensors")
-    bw.certify(bw.open(text, l=2), folder / "one.safetensors").save(folder / "one.json")
+    certified(folder, "every", text, {})
+    certified(folder, "few", text, {"sizes": "2..3"})
+    certified(folder, "one", text, {}, lets={"l": 2}, tile="all")
+    certified(folder, "loop", ROOT / "examples" / "modular-multiplication.bw", {})
     (folder / "rules.bw").write_bytes(text.read_bytes())
-    (folder / "below.bw").write_text(BELOW)
-    bw.train(bw.open(folder / "below.bw")).save(folder / "below.safetensors")
-    bw.certify(folder / "below.bw", folder / "below.safetensors").save(folder / "below.json")
     (folder / "fixed.bw").write_text(FIXED)
-    bw.train(bw.open(folder / "fixed.bw")).save(folder / "fixed.safetensors")
-    bw.certify(folder / "fixed.bw", folder / "fixed.safetensors").save(folder / "fixed.json")
+    certified(folder, "fixed", folder / "fixed.bw", {})
+    (folder / "below.bw").write_text(BELOW)
+    certified(folder, "below", folder / "below.bw", {})
     return folder
 
 
@@ -66,7 +70,7 @@ def verified(folder: Path, *names: str) -> tuple[int, list[str]]:
     ("names", "words"),
     [
         (("every.json", "every.safetensors", "rules.bw"), ["l>=1"]),
-        (("few.json", "every.safetensors", "rules.bw"), ["l>=1", "2..3"]),
+        (("few.json", "few.safetensors", "rules.bw"), ["l>=1", "2..3"]),
         (("one.json", "one.safetensors", "rules.bw", "l=2"), ["l=2"]),
         (("fixed.json", "fixed.safetensors", "fixed.bw"), ["this program"]),
         (("below.json", "below.safetensors", "below.bw"), ["l>=1"]),
@@ -78,9 +82,18 @@ def test_what_is_certified_holds(folder: Path, names: tuple[str, ...], words: li
     assert [line[:2] for line in lines if line[0].isdigit()] == ["1.", "2.", "3.", "4."]
     assert lines[-1].startswith("HOLDS: ")
     assert all(word in lines[-1] for word in words)
-    stated = ("sum == p + q", "y == 2 * x[1] + x[2]", "x < in.y and x == in.x")
-    assert any(line.strip() in stated for line in lines)
-    assert ("     where in.x<y" in lines) == (names[0] == "below.json")
+    assert any(
+        line.strip() in ("sum == p + q", "y[i] == x[7-i] for i in 1..6", "x < in.y and x == in.x") for line in lines
+    )
+
+
+def test_conditions_are_part_of_the_statement(folder: Path) -> None:
+    """Of a chain, and of a loop."""
+    assert "     where in.x<y" in verified(folder, "below.json", "below.safetensors", "below.bw")[1]
+    text = ROOT / "examples" / "modular-multiplication.bw"
+    done = checking.checked("verify.py", folder / "loop.json", folder / "loop.safetensors", text)
+    assert (done.code, done.out.splitlines()[-1][:6]) == (0, "HOLDS:")
+    assert "where b < m" in done.out
 
 
 def test_hashes_come_first(folder: Path) -> None:
@@ -98,7 +111,7 @@ def test_hashes_come_first(folder: Path) -> None:
 
 def test_single_sizes_are_run_on_all_inputs(folder: Path) -> None:
     """That certificate has no proof of the function to check, and no hash of the text."""
-    (folder / "wrong.bw").write_text(FIXED.replace("+ x[2]", "+ x[1]"))
+    (folder / "wrong.bw").write_text(FIXED.replace("== x[7-i]", "== x[i]"))
     code, lines = verified(folder, "fixed.json", "fixed.safetensors", "wrong.bw")
     assert (code, lines[-1].partition(":")[0]) == (1, "DOES NOT HOLD")
 
@@ -132,8 +145,7 @@ def test_a_function_is_not_claimed_below_its_sizes(folder: Path) -> None:
     """A certificate that claims less, for sizes from 2 on, holds; but not for a network of size 1."""
     text = ROOT / "examples" / "addition.bw"
     for size, code in ((1, 1), (2, 0)):
-        bw.train(bw.open(text, l=size), tile="all").save(folder / "small.safetensors")
-        bw.certify(bw.open(text, l=size), folder / "small.safetensors").save(folder / "small.json")
+        certified(folder, "small", text, {}, lets={"l": size}, tile="all")
         data = json.loads((folder / "small.json").read_text())
         for place, value in (((*CLAIM, "sizes"), "l>=2"), ((*PROOF, "program", "sizes"), "l>=2"),
                              ((*PROOF, "short"), [2, 3, 4])):  # fmt: skip
@@ -162,5 +174,5 @@ def test_texts_are_expanded_as_the_product_does(name: str) -> None:
     size = "w" if name == "rule110" else "l"
     for value in (1, 2, 3, 5, 8):
         lines = bw.parse(text, **{size: value}).text().splitlines()
-        kept = [line for line in lines if line.split(" ")[0] not in ("matches", "examples", "ensure")]
+        kept = [line for line in lines if line.split(" ")[0] not in ("matches", "examples", "ensure", "where")]
         assert canonical()(text, {size: value}).splitlines() == kept, value

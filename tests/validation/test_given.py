@@ -100,8 +100,5 @@ def test_an_algorithm_under_a_shipped_name_is_judged_by_its_rules() -> None:
 
 
 def test_sbn_code_has_the_plain_interpreter() -> None:
-    gcd = EXAMPLES / "sbn" / "gcd.sbn"
-    for code in (gcd, open_program(str(gcd))):
-        assert validate(code, random=3).to_dict()["oracle"] == "the plain interpreter"
-    with pytest.raises(InputError, match=r"inputs.*through"):
-        validate(EXAMPLES / "subleq" / "hello.sq")
+    code = open_program(str(EXAMPLES / "sbn" / "gcd.sbn"))
+    assert validate(code, random=3).to_dict()["oracle"] == "the plain interpreter"

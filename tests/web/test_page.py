@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import RING
+from serving import LOOP
 from waiting import until
 from web.pages import Visit, choose, press_run, text_of
 
@@ -139,12 +139,11 @@ def test_sbn_a_program_that_does_not_halt_and_limits(visit: Visit) -> None:
 
 def test_a_run_can_be_cancelled(visit: Visit) -> None:
     page = visit()
-    choose(page, "rules")
-    page.fill("#text", RING)
-    until(page, "document.getElementById('verdict').textContent.includes('500 templates')")
-    page.select_option("#engine", "kernel")
+    choose(page, "subleq")
+    page.fill("#text", LOOP)
+    page.wait_for_selector("html[data-checked=right]")
     page.click("#run")
-    until(page, "/running: step [1-9]/.test(document.getElementById('doing').textContent)")
+    until(page, "/running: [1-9].* instructions/.test(document.getElementById('doing').textContent)")
     page.click("#cancel")
     page.wait_for_selector("html[data-busy='']")
     assert page.inner_text("#doing") == "cancelled"
@@ -266,11 +265,10 @@ def test_another_program_clears_results_and_inputs_of_the_former_one(visit: Visi
 
 def test_a_run_of_a_program_that_is_changed_is_cancelled(visit: Visit) -> None:
     page = visit()
-    choose(page, "rules")
-    page.fill("#text", RING)
-    page.select_option("#engine", "kernel")
+    choose(page, "subleq")
+    page.fill("#text", LOOP)
     page.click("#run")
-    until(page, "/running: step [1-9]/.test(document.getElementById('doing').textContent)")
+    until(page, "/running: [1-9].* instructions/.test(document.getElementById('doing').textContent)")
     choose(page, "addition", p="1", q="2")
     page.wait_for_selector("html[data-busy='']")
     page.select_option("#engine", "limit")

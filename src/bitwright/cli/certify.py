@@ -133,7 +133,7 @@ def _prove(target: Target, output: Path | None, network: Path | None, how: dict[
         found: Certificate | StateReport = certify(algorithm, model, **how | {"resume": kept, "progress": tell})
     except KeyboardInterrupt:
         if kept is not None:
-            tell.note(f"the work so far is in {kept}; the same command continues from it")
+            tell.note(f"finished work is in {kept}; the same command continues from there")
         raise
     if output is not None and isinstance(found, Certificate):
         found.save(output)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,6 @@ from bitwright.common.errors import InputError, counted
 from bitwright.engines.cells import Decider
 from bitwright.engines.protocol import ArrayBatch, Batch, Engine
 from bitwright.networks.descent import NetworkShape
-from bitwright.networks.external.graph import Analysis
-from bitwright.networks.external.model import Answers, HeldModel, Reads
 from bitwright.rules import Program
 from bitwright.rules.cells import Kind
 from bitwright.rules.layout import IntArray
@@ -26,6 +24,10 @@ from bitwright.rules.local import LocalStates
 from bitwright.rules.pattern import Pattern, completed_pattern
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding import PackedRules
+
+if TYPE_CHECKING:
+    from bitwright.networks.external.graph import Analysis
+    from bitwright.networks.external.model import Answers, HeldModel, Reads
 
 
 @dataclass(frozen=True)
@@ -194,7 +196,8 @@ class FittedModel:
 
     def decide(self, matched: BoolArray) -> Answers:
         """Its outputs if these templates match, one for every bit; 0 for bits without an output."""
-        return Answers(*map(self._spread, self.model.answers(self.columns.rows(matched))))
+        given = self.model.answers(self.columns.rows(matched))
+        return type(given)(*map(self._spread, given))
 
     def ran(self, matched: BoolArray, alone: bool = True) -> FloatArray | None:
         """What the runtime gives for these, one at a time or together; None where none is installed."""

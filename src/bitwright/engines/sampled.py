@@ -73,6 +73,8 @@ class Deviations:
 
 def _root(matrix: FloatArray) -> FloatArray:
     """The symmetric square root of a covariance, which may be singular: the same on every machine."""
+    if len(matrix) == 1:
+        return np.sqrt(np.maximum(matrix, 0))
     values, vectors = np.linalg.eigh(matrix)
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T)
 

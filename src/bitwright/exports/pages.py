@@ -62,7 +62,7 @@ def program_page(
     if sizes.formula is not None:
         checked = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in sizes.compared)
         about["origin"] = f"The wiring is a formula, compared with the program at the sizes {checked}."
-    return _page(found, "numbers", algorithm.name, {**about, "learnt": _rules(algorithm.program, algorithm.ensures)})
+    return _page(found, "numbers", algorithm.name, {**about, "learnt": _rules(algorithm.program, algorithm.claims)})
 
 
 def graph_page(network: IntegerNetwork, pattern: Pattern, program: NodeProgram, graph: Any = None) -> Page:

@@ -217,7 +217,13 @@ class Algorithm(Shown):
         return tuple(line.under(self.conditions) for line in self.ensures)
 
     def allows(self, inputs: Mapping[str, int]) -> bool:
-        """Whether all `where` lines are true of these input values."""
+        """Whether all `where` lines are true of these input values.
+
+        >>> from bitwright import parse
+        >>> rules = parse("bits x[2]\\nblock x[1..2]\\nwhen x[1]=1 x[2]=0 write x[2]\\ninput x\\nwhere x > 1")
+        >>> rules.allows({"x": 2}), rules.allows({"x": 1})
+        (True, False)
+        """
         return all(line.holds(inputs, {}) for line in self.conditions)
 
     @property

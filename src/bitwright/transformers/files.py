@@ -187,6 +187,8 @@ def build(kind: Any, value: Any, where: str, arrays: Mapping[str, Any] | None = 
     if kind is SplitTrees:
         return SplitTrees() if value is None else _unpack(build(_PackedTrees, value, where))
     origin = get_origin(kind)
+    if origin is NDArray:  # since NumPy 2.5
+        return _array(get_args(kind)[0], value, where)
     if origin is np.ndarray:
         return _array(get_args(get_args(kind)[1])[0], value, where)
     if origin is tuple:

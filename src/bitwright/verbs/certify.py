@@ -1,4 +1,4 @@
-"""Proofs: that the limit, or one network, takes every step of a program's rules; or a state that comes out wrong."""
+"""Proofs: that the limit, or one network, takes every step of a program's rules; or a state in which it is wrong."""
 
 from __future__ import annotations
 

@@ -72,11 +72,11 @@ class Sample:
                 raise InputError(f"{name} is a number from 1 to {_MOST:,}, got {shorten(value)}")
         whole_number(self.sample_seed, "sample_seed", 0, 2**63)
         check_labels(self.labels)
-        both = self.runs is not None and (self.states is not None or source == "states")
-        if both or (self.is_given and (self.runs is not None or self.states is not None or self.sample_seed)):
-            raise InputError(
-                "runs are every step of that many runs, states that many random ones, and a file has its own; give one"
-            )
+        if self.runs is not None and (self.states is not None or source == "states"):
+            raise InputError("runs are every step of that many runs, states that many random states; choose one")
+        if self.is_given and (self.runs is not None or self.states is not None or self.sample_seed):
+            these = "these executions" if path is None else shorten(str(path))
+            raise InputError(f"{these} cannot be sampled; leave out runs, states and {option('sample_seed')}")
 
     @property
     def is_given(self) -> bool:

@@ -253,7 +253,7 @@ def _start(
         return machine.start(image, first), None, image_hash(machine, image)
     state, tally, began_with = load_checkpoint(resume, machine, image_hash(machine, image) if image else None)
     traffic = f"{counted(tally.inputs, 'byte')} of input and {counted(tally.outputs, 'byte')} of output"
-    tell.note(f"goes on after {counted(tally.instructions, 'instruction')}, {traffic}")
+    tell.note(f"continuing after {counted(tally.instructions, 'instruction')}, {traffic}")
     return state, tally, began_with
 
 

@@ -72,7 +72,7 @@ def open_program(
         order: for "permutation", where each bit goes.
         machine: "A" or "B" (the default) for SBN.
         words, word_width, dialect: machine V for an image, which does not name its own.
-        lets: values in place of those of the `let` lines of rules, such as l=1000.
+        lets: values that replace those of `let` lines, such as l=1000.
 
     >>> import bitwright
     >>> lines = ["let l = 3", "bits p[l]", "block p[1..l]", "when p[1]=1 write p[2]", "input p", "steps 1"]

@@ -132,7 +132,7 @@ def validate(
             return validation.validate(task, who, told, file)
     except KeyboardInterrupt:
         if file is not None:
-            tell.note(f"what is done so far is in {file}; the same command goes on from there")
+            tell.note(f"finished work is in {file}; the same command continues from there")
         raise
 
 

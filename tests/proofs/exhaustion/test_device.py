@@ -10,7 +10,7 @@ from cases import for_each
 from long import LONG
 from whole import trained, with_weights
 
-from bitwright import InputError, addition, certify, multiplication
+from bitwright import InputError, Network, addition, certify, multiplication
 from bitwright.common.errors import BitwrightError
 from bitwright.engines.cells.network import network_of_kind
 from bitwright.engines.integer import DeviceDecisions
@@ -214,7 +214,7 @@ def test_certify_network_of_cells_on_cuda(tmp_path: Path) -> None:
     pattern, _, network = cells_of("addition", 1)
     file = tmp_path / "adder.safetensors"
     save_network(network, pattern.program, file)
-    assert certify(addition(9), file, device="cuda").certified
+    assert certify(addition(9), Network.load(file), device="cuda").certified
 
 
 @pytest.mark.parametrize("few", [0, 64])

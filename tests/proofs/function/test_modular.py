@@ -1,4 +1,4 @@
-"""Modular multiplication at every size and modulus: what it computes, that it is proved, and attacks on the proof."""
+"""Modular multiplication and division at every size: what they compute, that it is proved, and attacks on the proof."""
 
 import re
 from random import Random
@@ -16,6 +16,7 @@ from tests.proofs.function.cases import EXAMPLES
 from tests.proofs.function.mutants import mutants
 
 TEXT = (EXAMPLES / "modular-multiplication.bw").read_text()
+DIVISION = (EXAMPLES / "division.bw").read_text()
 # the same for an `a` of twice the width
 WIDE = TEXT.replace("bits a[l] to_shift[l]", "bits a[2*l] to_shift[2*l]").replace(
     "steps l^2 + 5*l", "steps 2*l^2 + 10*l"
@@ -116,3 +117,40 @@ def test_no_broken_program_is_proved() -> None:
             algorithm = parse(text, lets={"l": size})
             assert wrong_input(algorithm, list(all_inputs(algorithm)), 99) is None, what
     assert tried >= 7
+
+
+def test_division_is_proved_at_every_size() -> None:
+    proof = prove_function(DIVISION)
+    assert (proof.verdict, str(proof.sizes)) == ("proved", "l>=1")
+    for size in (1, 2, 3, 4):
+        algorithm = parse(DIVISION, lets={"l": size})
+        assert wrong_input(algorithm, list(all_inputs(algorithm))) is None
+
+
+WRONG_DIVISION = {
+    "no condition": ("where b > 0\n", ""),
+    "a condition that says nothing of 0": ("where b > 0", "where a == a % b"),
+    "another quotient": ("quotient == a // b", "quotient == (a + 1) // b"),
+    "another remainder": ("remainder == a % b", "remainder == (a + 1) % b"),
+    "another sum": ("a == quotient * b + remainder", "a == quotient * b"),
+    "not all rounds": ("start to_check n[*]", "start to_check n[1]"),
+    "a round that is not counted": ("write n[1] next[*] look", "write n[1] look"),
+    "a word that is no longer ones": ("write n[i-1] for i in 2..l", "write n[i-1] for i in 3..l"),
+    "another sign": ("write d[l+1] drop_d[*]", "write d[l+1] take_d[*]"),
+    "a step too few": ("steps l^2 + 6*l", "steps l^2 + 6*l - 1"),
+    "a divisor one bit too long": ("input b = b[1..l]", "input b"),
+    "no bound on q": ("invariant at to_check: (q + 1) * (n + 1) <= 2^l\n", ""),
+    "another power": ("(n + 1) <= 2^l", "(n + 1) <= 2^(l-1)"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_DIVISION)
+@pytest.mark.usefixtures("no_runs")
+def test_a_division_that_was_changed_is_not_proved(what: str) -> None:
+    old, new = WRONG_DIVISION[what]
+    assert old in DIVISION
+    try:
+        proof = prove_function(DIVISION.replace(old, new))
+    except BitwrightError:
+        return  # no program at all
+    assert proof.verdict == "not decided"

@@ -7,11 +7,11 @@ from typing import Any
 
 from bitwright.exports.rocq.forms import SIZE, NotAffineError, natural
 from bitwright.exports.rocq.states import States, affine, word_name
-from bitwright.proofs.function.growth import Growth
+from bitwright.proofs.function.affine import Growth
 from bitwright.proofs.function.phases import Path
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.kinds.affine import ONE, Affine
-from bitwright.proofs.unrolling.polynomials import Polynomial, combine, difference_of, multiply, substitute
+from bitwright.proofs.unrolling.polynomials import Polynomial, combine, multiply, substitute
 from bitwright.rules.ensures import EnsureLine
 
 _POWER = "2^"  # the power of two of an invariant; that of a longer word is this one times `more LENGTH`
@@ -140,7 +140,7 @@ class Algebra:
 
     def concludes(self, line: EnsureLine) -> dict[str, Any]:
         """A line from an invariant: its difference is a multiple of a power of two, and too small to be any but 0."""
-        proof, stated = self.proof, difference_of(line)
+        proof, stated = self.proof, self.proof.stated.get(str(line))
         found = [
             (number, difference, exponent)
             for number, (difference, exponent) in enumerate(self.kept, 1)

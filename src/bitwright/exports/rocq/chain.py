@@ -12,7 +12,7 @@ from typing import Any
 
 from bitwright.exports.rocq.families import Link, Place, Row, link
 from bitwright.exports.rocq.forms import FITTED, NotAffineError, natural, value_at
-from bitwright.exports.rocq.lines import Chain, ChainLines, Law
+from bitwright.exports.rocq.lines import CertifiedChain, ChainLines, ScaledSum
 from bitwright.exports.rocq.program import SizedProgram
 from bitwright.exports.rocq.templates import each, render
 from bitwright.proofs.function.chain import SHORTEST, class_of
@@ -20,7 +20,7 @@ from bitwright.proofs.function.chain import SHORTEST, class_of
 FUEL = 4000
 
 
-def chain_text(program: SizedProgram, chained: Chain) -> str:
+def chain_text(program: SizedProgram, chained: CertifiedChain) -> str:
     """The whole file; raises NotAffineError."""
     claim, words, families = ChainLines(chained, program), program.words, program.families
     long = max(families.least, next(l for l in range(1, 99) if value_at(chained.positions, l) >= SHORTEST))
@@ -92,7 +92,7 @@ def _certified(certificate: Mapping[str, Any], flags: Sequence[str]) -> dict[str
     }
 
 
-def _links(chained: Chain, program: SizedProgram) -> tuple[list[Link], list[Link]]:
+def _links(chained: CertifiedChain, program: SizedProgram) -> tuple[list[Link], list[Link]]:
     """Where the rules of the chain are found among those of the program, at every length, and the other way."""
     chain, families = chained.certificate["chain"], program.families
     numbers = {  # part of the chain's rules, mask, value: number there
@@ -112,7 +112,7 @@ def _links(chained: Chain, program: SizedProgram) -> tuple[list[Link], list[Link
     return [link(to_rule[key]) for key in sorted(to_rule)], list(map(link, to_chain))
 
 
-def _place(chained: Chain, rule: Row, n: int) -> tuple[int, int, int, int]:
+def _place(chained: CertifiedChain, rule: Row, n: int) -> tuple[int, int, int, int]:
     """Part of the chain's rules (classes 1 to 5, globals), mask, value, and position."""
     places = [chained.place(bit) for bit in rule.lists[0]]
     numbers = [
@@ -128,7 +128,7 @@ def _place(chained: Chain, rule: Row, n: int) -> tuple[int, int, int, int]:
     return c - 1, mask, value, places[0][1] if c == 3 else 0
 
 
-def _law(law: Law, claim: ChainLines) -> dict[str, object]:
+def _law(law: ScaledSum, claim: ChainLines) -> dict[str, object]:
     """A law for the checker, its value in words, and what the proof of that says of the words."""
     chained, words = claim.chain, claim.words
     facts, ends, n = "", "", f"({natural(chained.positions)})"

@@ -146,7 +146,7 @@ Place = tuple[int, int, int, int]  # a row, and where it is found: segment, temp
 
 
 @dataclass(frozen=True)
-class Families:
+class ProgramSegments:
     """All of a program as functions of l."""
 
     rules: tuple[Segment, ...]
@@ -163,7 +163,7 @@ class Families:
         return ", ".join(f"{one}..{last}" if one < last else str(one) for one, last in ranges_of(self.compared))
 
 
-def families_of(make: Callable[[int], Listed], *own: int) -> Families:
+def families_of(make: Callable[[int], Listed], *own: int) -> ProgramSegments:
     """The families of a program, compared at its own size too; raises NotAffineError."""
     programs: dict[int, Listed] = {}
     for size in sorted({*COMPARED, *FITTED, *own}):
@@ -190,7 +190,7 @@ def families_of(make: Callable[[int], Listed], *own: int) -> Families:
             f"the families found at the sizes {FITTED[0]}..{FITTED[-1]} are not those of size {wrong[-1]}"
         )
     least = wrong[-1] + 1 if wrong else min(programs)
-    return Families(rules, cells, *links, places, least, tuple(l for l in programs if l >= least))
+    return ProgramSegments(rules, cells, *links, places, least, tuple(l for l in programs if l >= least))
 
 
 def _same(rows: Sequence[Row], segments: Sequence[Segment], l: int) -> bool:

@@ -15,7 +15,7 @@ from unicodedata import combining, normalize
 from bitwright.common.errors import BitwrightError, InputError, counted, option
 from bitwright.common.files.storage import check_empty, make_folder, write_atomically
 from bitwright.exports.claims import claim_of
-from bitwright.exports.rocq.families import Families, listed
+from bitwright.exports.rocq.families import ProgramSegments, listed
 from bitwright.exports.rocq.forms import NotAffineError
 from bitwright.exports.rocq.network import families_text, is_large, network_text, program_text
 from bitwright.exports.rocq.program import SizedProgram
@@ -110,7 +110,7 @@ def rocq_files(
 
 def _every_size(
     found: Written, name: str, pattern: Pattern, algorithm: Algorithm, function: bool
-) -> tuple[int | None, Families | None]:
+) -> tuple[int | None, ProgramSegments | None]:
     """Adds what is proved at every size; gives the program's own size, and its families if it has any."""
     sizing = algorithm.sizing
     if function and not algorithm.ensures:

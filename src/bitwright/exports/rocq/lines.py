@@ -43,7 +43,7 @@ POWER = "2^"  # 2^positions
 
 
 @dataclass(frozen=True)
-class Chain:
+class CertifiedChain:
     """The chain of a certificate, and where its tracks stand."""
 
     certificate: Mapping[str, Any]
@@ -54,7 +54,7 @@ class Chain:
     positions: Affine  # n, a function of l
 
     @classmethod
-    def of(cls, certificate: Mapping[str, Any]) -> Chain:
+    def of(cls, certificate: Mapping[str, Any]) -> CertifiedChain:
         chain = certificate["chain"]
         tracks = tuple((array, growth, growth * shift - sub) for array, growth, sub, shift in chain["places"])
         if any(offset < 0 for _, _, offset in tracks):
@@ -81,7 +81,7 @@ class Chain:
 
 
 @dataclass(frozen=True)
-class Law:
+class ScaledSum:
     """A sum that the checker compares with 0, times `scale`."""
 
     sum: Sum
@@ -118,9 +118,9 @@ class Line:
 class ChainLines:
     """All lines of a program, and the laws that they compare; raises NotAffineError for a line that has none."""
 
-    def __init__(self, chain: Chain, program: SizedProgram) -> None:
+    def __init__(self, chain: CertifiedChain, program: SizedProgram) -> None:
         self.chain, self.words, self.size = chain, program.words, program.size
-        self.laws: list[Law] = []
+        self.laws: list[ScaledSum] = []
         self.lines: list[Line] = []
         self._quotients: dict[tuple[Hashable, int], tuple[str, str]] = {}  # of lines so far: an output, and its line
         self._after = ""
@@ -343,7 +343,7 @@ class ChainLines:
 
     def sign(self, sum_: Sum, signs: Sequence[bool | int]) -> str:
         """The formula that a sum has one of these signs: negative, zero, positive. Bits without a weight are cases."""
-        for word, factor in Law(sum_, 1).words.items():
+        for word, factor in ScaledSum(sum_, 1).words.items():
             parts = self.words.parts(word)
             if all(not part.whole for part in parts) and any(self._weight(part) is None for part in parts):
                 rest = {other: own for other, own in sum_.items() if other != word}
@@ -364,8 +364,8 @@ class ChainLines:
 
     def law(self, sum_: Sum) -> int:
         """The number of the law about a sum."""
-        arrays = [part for word in Law(sum_, 1).words for part in self.words.parts(word) if part.whole]
-        self.laws.append(Law(sum_, 2 ** max([0, *(self._first(part)[1] for part in arrays)])))
+        arrays = [part for word in ScaledSum(sum_, 1).words for part in self.words.parts(word) if part.whole]
+        self.laws.append(ScaledSum(sum_, 2 ** max([0, *(self._first(part)[1] for part in arrays)])))
         return len(self.laws) - 1
 
     def _first(self, part: Part) -> tuple[int, int]:
@@ -381,7 +381,7 @@ class ChainLines:
         distance = part.exponent - (self.chain.positions - 1) * (end == "last")
         return None if end == "global" or distance.constant is None else (end, track, Fraction(2) ** int(distance[ONE]))
 
-    def law_text(self, law: Law) -> str:
+    def law_text(self, law: ScaledSum) -> str:
         """Weights by track: of all positions, of the inputs, and of the bits at both ends."""
         weights: dict[str, dict[int, int]] = {"base": {}, "entered": {}, "first": {}, "last": {}}
         for word, factor in law.words.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bitwright.exports.rocq.families import Bit, Families, Listed, Piece, Row
+from bitwright.exports.rocq.families import Bit, Listed, Piece, ProgramSegments, Row
 from bitwright.exports.rocq.forms import argument
 from bitwright.exports.rocq.templates import each, render, weight
 from bitwright.networks import IntegerNetwork
@@ -62,7 +62,7 @@ def program_text(name: str, about: str, program: Listed, size: int | None) -> st
     return render("program", name=name, about=about, rules=rules, cells=cells, size=size)
 
 
-def families_text(name: str, about: str, families: Families) -> str:
+def families_text(name: str, about: str, families: ProgramSegments) -> str:
     """Rules and cells as functions of l, and the proof that the rules consist of the cells at every size."""
 
     def in_cell(piece: Piece) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bitwright.exports.rocq.families import Families
+from bitwright.exports.rocq.families import ProgramSegments
 from bitwright.exports.rocq.forms import FITTED, NotAffineError
 from bitwright.exports.rocq.program import SizedProgram
 from bitwright.exports.rocq.states import States, word_name, word_names
@@ -32,7 +32,7 @@ class PhaseFile:
     """What a text of busy arrays computes, at every size from `families.least` on."""
 
     module: str
-    families: Families
+    families: ProgramSegments
     text: str
     outputs: Mapping[str, str]  # the names of their definitions
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from bitwright.exports.rocq.families import Families, Listed, families_of, listed
+from bitwright.exports.rocq.families import Listed, ProgramSegments, families_of, listed
 from bitwright.exports.rocq.forms import FITTED
 from bitwright.exports.rocq.templates import comment
 from bitwright.exports.rocq.words import Words
@@ -31,7 +31,7 @@ class SizedProgram:
         return listed(self.make(size).program, self.pattern)
 
     @cached_property
-    def families(self) -> Families:
+    def families(self) -> ProgramSegments:
         """Its rules and cells as functions of the size; raises NotAffineError."""
         return families_of(self.listed, *self.own)
 

@@ -17,7 +17,7 @@ from bitwright.exports.rocq.program import SizedProgram
 from bitwright.exports.rocq.states import States, affine, cases_of, conjunction, pattern, taken, word_name, word_names
 from bitwright.exports.rocq.templates import render
 from bitwright.exports.rocq.words import output_name, with_names
-from bitwright.proofs.function.growth import growth_of
+from bitwright.proofs.function.affine import growth_of
 from bitwright.proofs.function.phases import Path
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.shapes import OFF

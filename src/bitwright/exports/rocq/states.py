@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from bitwright.exports.rocq.forms import SIZE, NotAffineError, argument
 from bitwright.exports.rocq.words import bits_name
-from bitwright.proofs.function.growth import Growth
+from bitwright.proofs.function.affine import Growth
 from bitwright.proofs.function.phases import Path
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.shapes import Shape, State

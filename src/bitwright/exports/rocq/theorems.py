@@ -11,7 +11,7 @@ from typing import Any
 
 from bitwright.exports.rocq.chain import chain_text
 from bitwright.exports.rocq.forms import NotAffineError, value_at
-from bitwright.exports.rocq.lines import Chain
+from bitwright.exports.rocq.lines import CertifiedChain
 from bitwright.exports.rocq.local import local_text
 from bitwright.exports.rocq.program import SizedProgram
 from bitwright.rules.algorithm import FIXED_POINT
@@ -32,9 +32,11 @@ def function_text(program: SizedProgram, certificate: Mapping[str, Any] | None) 
                 raise  # else the certificate may prove it, which takes lines about words
     if certificate is None:
         raise NotAffineError("its proof has no certificate")
+    if any(power is None for *_, power in certificate["laws"]):
+        raise NotAffineError("its proof has a law modulo a power of two, which is not exported yet")
     if rests:
         raise NotAffineError("the run ends when nothing changes, after more steps for longer words")
-    chained = Chain.of(certificate)
+    chained = CertifiedChain.of(certificate)
     if algorithm.halt is None and any(one.steps != value_at(chained.steps, l) for l, one in program.sized.items()):
         raise NotAffineError("the number of steps is not the same function of the size at every size")
     return chain_text(program, chained)

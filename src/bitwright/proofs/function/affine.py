@@ -14,6 +14,8 @@ from itertools import product
 from math import prod
 from typing import NoReturn
 
+from flint import fmpz_poly
+
 from bitwright.common.errors import InputError
 from bitwright.common.scanner import Token
 from bitwright.proofs.kinds.affine import ONE, Affine
@@ -214,3 +216,40 @@ def _distance(
     elif growth is not None and form.size not in (0, growth * found.unit):
         outside(token, why)
     return abs(form.constant)
+
+
+# Numbers of the size alone.
+
+Growth = fmpz_poly  # a polynomial in the size
+
+
+def never_negative(a: Growth, least: int) -> bool:
+    """Whether a is 0 or more at `least` and above: all coefficients in x - least are. A no may be wrong.
+
+    >>> never_negative(Growth([-1, 1]), 1), never_negative(Growth([-2, 1]), 1), never_negative(Growth([1, -2, 1]), 0)
+    (True, False, False)
+    """
+    return all(coefficient >= 0 for coefficient in a(Growth([least, 1])).coeffs())
+
+
+def growth_of(reader: SizeReader, part: Expression) -> Growth:
+    """An expression of a rule text as a polynomial in its size; raises NoChainError for any other."""
+    if isinstance(part, Combined):
+        sign, left, right = part.sign, growth_of(reader, part.left), growth_of(reader, part.right)
+        if sign == "^":
+            if right.degree() > 0 or not 0 <= right[0] <= 8:
+                outside(part.token, "this power is no polynomial in the size")
+            return left ** int(right[0])
+        if sign == "*":
+            return left * right
+        if sign in "+-":
+            return left + right if sign == "+" else left - right
+        outside(part.token, f"'{sign}' is no polynomial in the size")
+    return affine_growth(reader.form(part, {}))
+
+
+def affine_growth(form: IndexForm) -> Growth:
+    """a * l + b as a polynomial."""
+    if form.index:
+        raise NoChainError("an index where a number of the size is wanted")
+    return Growth([form.constant, form.size])

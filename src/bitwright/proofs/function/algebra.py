@@ -7,11 +7,11 @@ polynomial is divisible by a word if all its monomials are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from bitwright.proofs.function.growth import Growth
+from bitwright.proofs.function.affine import Growth
 from bitwright.proofs.function.phases import Path
 from bitwright.proofs.function.shapes import FIRST, OFF, NoShapeError, Shape, top_of
 from bitwright.proofs.kinds.affine import Affine, feasible, solve
@@ -31,48 +31,58 @@ ZERO: Polynomial = {}
 
 
 @dataclass(frozen=True)
-class Atom:
+class Fact:
     """A polynomial is 0 (`==`), is 0 or more (`>=`), or is divisible by a word (`%`)."""
 
     sign: str
     value: Polynomial
     modulus: str = ""
 
-    def put(self, values: Values) -> Atom:
+    def put(self, values: Values) -> Fact:
         """The same of other names; its modulus is lost unless it is one of them."""
         modulus = values.get(self.modulus, {(self.modulus,): 1})
         ((names, factor),) = modulus.items() if len(modulus) == 1 else [((), 0)]
-        return Atom(self.sign, substitute(self.value, values), names[0] if len(names) == factor == 1 else "")
+        return Fact(self.sign, substitute(self.value, values), names[0] if len(names) == factor == 1 else "")
 
 
-def atoms_of(truth: Expression) -> Iterator[Atom]:
-    """A line as atoms that together say the same; raises NoPolynomialError for any other line."""
+def atoms_of(truth: Expression, power: Callable[[Expression], Polynomial | None]) -> Iterator[Fact]:
+    """A line as atoms from which it follows; raises NoPolynomialError for a line that has none.
+
+    They follow from the line too, but for quotients and remainders by 0. `power` gives 2^E for exponents with the size.
+    """
     if not isinstance(truth, Combined):
         raise NoPolynomialError
     if truth.sign == "and":
-        yield from (*atoms_of(truth.left), *atoms_of(truth.right))
+        yield from (*atoms_of(truth.left, power), *atoms_of(truth.right, power))
         return
     sides = [truth.left, truth.right] if truth.sign in ("==", "<", "<=") else [truth.right, truth.left]
     if truth.sign in ("<", "<=", ">", ">="):
-        left, right = map(polynomial, sides)
-        yield Atom(">=", combine(combine(right, left, -1), {(): 1}, -1 if truth.sign in "<>" else 0))
+        left, right = (polynomial(side, power) for side in sides)
+        yield Fact(">=", combine(combine(right, left, -1), {(): 1}, -1 if truth.sign in "<>" else 0))
         return
     if truth.sign != "==":
         raise NoPolynomialError
+    for quotient, other in (sides, sides[::-1]):
+        if isinstance(quotient, Combined) and quotient.sign == "//":
+            value, dividend, by = (polynomial(part, power) for part in (other, quotient.left, quotient.right))
+            rest = combine(dividend, multiply(value, by), -1)
+            yield from (Fact(">=", rest), Fact(">=", combine(combine(by, {(): 1}, -1), rest, -1)))
+            return
     moduli = [_modulus(side) for side in sides]
-    left, right = (polynomial(side.left if modulus else side) for side, modulus in zip(sides, moduli, strict=True))  # type: ignore[union-attr]
+    dividends = [side.left if isinstance(side, Combined) and side.sign == "%" else side for side in sides]
+    left, right = (polynomial(side, power) for side in dividends)
     named = {modulus for modulus in moduli if modulus}
     if not named:
-        yield Atom("==", combine(left, right, -1))
+        yield Fact("==", combine(left, right, -1))
         return
     (modulus,) = named if len(named) == 1 else [""]
     if not modulus:
         raise NoPolynomialError
-    yield Atom("%", combine(left, right, -1), modulus)
+    yield Fact("%", combine(left, right, -1), modulus)
     for value, own in ((left, moduli[0]), (right, moduli[1])):
         if not own:  # the value is the remainder itself
-            yield Atom(">=", value)
-            yield Atom(">=", combine({(modulus,): 1, (): -1}, value, -1))
+            yield Fact(">=", value)
+            yield Fact(">=", combine({(modulus,): 1, (): -1}, value, -1))
 
 
 def _modulus(side: Expression) -> str:
@@ -88,15 +98,15 @@ def _modulus(side: Expression) -> str:
 # Linear arithmetic.
 
 
-def contradictory(facts: Iterable[Atom]) -> bool:
+def contradictory(facts: Iterable[Fact]) -> bool:
     """Whether no natural numbers make all `==` and `>=` facts true. A no may be wrong."""
     signs: dict[str, list[Affine]] = {"==": [], ">=": []}
     values = [(fact.sign, fact.value) for fact in facts if fact.sign in signs]
     monomials = {names for _, value in values for names in value if names}
-    linear = [value for sign, value in values if sign == ">=" and all(len(names) < 2 for names in value)]
     single = {(name,) for names in monomials for name in names}
-    for value in linear:  # times a number of 0 or more
-        for factor in sorted(single if any(len(names) > 1 for names in monomials) else ()):
+    nonlinear = any(len(names) > 1 for names in monomials)
+    for value in [value for sign, value in values if sign == ">="] if nonlinear else ():
+        for factor in sorted(single):  # times a number of 0 or more
             product = multiply(value, {factor: 1})
             if all(len(names) < 2 or names in monomials for names in product):
                 values.append((">=", product))
@@ -107,9 +117,9 @@ def contradictory(facts: Iterable[Atom]) -> bool:
     return any(left) or not feasible(form.put(fixed) for form in signs[">="])
 
 
-def implied(facts: Sequence[Atom], value: Polynomial) -> bool:
+def implied(facts: Sequence[Fact], value: Polynomial) -> bool:
     """Whether a polynomial is 0 or more wherever the facts are true. A no may be wrong."""
-    return contradictory([*facts, Atom(">=", combine({(): -1}, value, -1))])
+    return contradictory([*facts, Fact(">=", combine({(): -1}, value, -1))])
 
 
 def room(value: Polynomial, length: Growth) -> Polynomial:
@@ -130,11 +140,11 @@ class Followed:
     """
 
     begin: dict[str, Polynomial]
-    facts: list[Atom]
+    facts: list[Fact]
     ends: dict[str, Polynomial] = field(default_factory=dict)
     loose: dict[str, list[Growth]] = field(default_factory=dict)
 
-    def kept(self, atom: Atom) -> list[Growth] | None:
+    def kept(self, atom: Fact) -> list[Growth] | None:
         """Whether an invariant is true again: None if that was not shown, else the powers modulo which it is."""
         loose = [one for word in {name for names in atom.value for name in names} for one in self.loose.get(word, ())]
         new, old = atom.put(self.ends), atom.put(self.begin)
@@ -154,20 +164,36 @@ def undivided(value: Polynomial, modulus: str) -> Polynomial:
 
 
 def follow(
-    way: Path, lengths: Mapping[str, Growth], words: Sequence[str], same: Values, known: Iterable[Atom]
+    way: Path,
+    lengths: Mapping[str, Growth],
+    words: Sequence[str],
+    same: Values,
+    known: Iterable[Fact],
+    unary: Container[str] = (),
 ) -> Followed:
-    """What a path makes of words. `same` has the words that are always inputs, `known` what is true in cut states."""
+    """What a path makes of words.
+
+    Args:
+        way: the path.
+        lengths: of all arrays.
+        words: those of a cut state.
+        same: the words that are always inputs.
+        known: what is true in cut states.
+        unary: the words that are ones up to some place, and 0 above.
+    """
     first, last, halves = way.states[0], way.states[-1], dict[str, Polynomial]()
     begin: dict[str, Polynomial] = {}
-    bits: list[Atom] = []
+    bits: list[Fact] = []
     for word in words:
-        if first[word] == OFF or word in same:
-            begin[word] = ZERO if first[word] == OFF else same[word]
+        if first[word] == OFF or (word in unary and way.fixed.get(word) == 0):
+            begin[word] = halves[word] = ZERO
+        elif word in same:
+            begin[word] = same[word]
         elif word in way.fixed or ("down", word) in [last[other] for other in words]:
             halves[word] = {(f"half of {word}",): 1}
             lowest: Polynomial = {(): way.fixed[word]} if word in way.fixed else {(f"{word}[1]",): 1}
             begin[word] = combine(lowest, halves[word], 2)
-            bits.append(Atom(">=", combine({(): 1}, lowest, -1)))
+            bits.append(Fact(">=", combine({(): 1}, lowest, -1)))
         else:
             begin[word] = {(word,): 1}
     found = Followed(begin, [*(atom.put(begin) for atom in known), *bits])
@@ -179,28 +205,28 @@ def follow(
             return (ZERO if shape == OFF else {(): 1}), []
         if what == "down" and name in halves:
             return halves[name], []
-        if what not in ("word", "up") or name not in values:
+        if what not in ("word", "up", "up1") or name not in values:
             raise NoShapeError(f"a round makes of {array} what is no sum of words")
         value, loose = values[name]
-        return (value, loose) if what == "word" else fitted(combine(ZERO, value, 2), loose, array, None)
+        doubled: Polynomial = combine({(): 1} if what == "up1" else ZERO, value, 2)
+        return (value, loose) if what == "word" else fitted(doubled, loose, array, None)
 
     def fitted(total: Polynomial, loose: list[Growth], array: str, top: int | None) -> tuple[Polynomial, list[Growth]]:
         """A sum modulo 2^(length of the array), whose highest bit may be known."""
-        length = lengths[array]
-        half = length - 1
-        if not loose and implied(found.facts, total) and implied(found.facts, room(total, length)):
-            if top is not None:
-                below, least = room(total, half), 1 << max(-int(half[0]), 0)
-                found.facts.append(Atom(">=", combine({(): -least}, below, -1) if top else below))
-            return total, []
+        if loose:
+            return total, [*loose, lengths[array]]
+        length, half, known = lengths[array], lengths[array] - 1, found.facts
         negative: Polynomial = combine({(): -1}, total, -1)
-        if not loose and top is not None and all(implied(found.facts, room(one, half)) for one in (total, negative)):
-            found.facts.append(Atom(">=", negative if top else total))  # in two's complement
-            if not top:
-                return total, []
-            if int(length[0]) >= 0:
-                return combine(combine(room(total, length), {(): 1}), total, 2), []
-        return total, [*loose, length]
+        if top is not None and implied(known, total) and implied(known, room(total, length)):
+            below, least = room(total, half), 1 << max(-int(half[0]), 0)
+            known.append(Fact(">=", combine({(): -least}, below, -1) if top else below))
+        elif top is not None and all(implied(known, room(one, half)) for one in (total, negative)):
+            known.append(Fact(">=", negative if top else total))  # in two's complement
+        power = combine(room(ZERO, length), {(): 1})
+        for value in (total, *([combine(total, power, wraps) for wraps in (-1, 1)] if int(length[0]) >= 0 else [])):
+            if implied(known, value) and implied(known, room(value, length)):
+                return value, []
+        return total, [length]
 
     for word in words:
         if (top := way.fixed.get(top_of(word))) is not None:

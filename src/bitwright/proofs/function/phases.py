@@ -98,7 +98,7 @@ def _free(at: AtSize, timer: str, busy: Sequence[str]) -> dict[str, list[int]]:
 def found_wait(at: AtSize, state: State, timer: str, tree: SyntaxTree, number: int) -> Wait:
     """The phase that starts in a state, guessed at this size; raises NoShapeError where there is none."""
     busy = busy_arrays(at, state, timer)
-    if any(state[array][0] not in ("off", "word", "up") for array in busy):
+    if any(state[array][0] not in ("off", "word", "up", "up1") for array in busy):
         raise NoShapeError(f"arrays that work while {timer} runs begin as neither off nor a word")
     inputs = tuple(array for array in busy if state[array] != OFF)
     extents = _extents(tree)

@@ -18,11 +18,20 @@ from dataclasses import replace
 from typing import Any
 
 from bitwright.common.errors import BitwrightError, counted
-from bitwright.proofs.function.affine import IndexForm, SizeReader, reach
+from bitwright.proofs.function.affine import (
+    Growth,
+    IndexForm,
+    NoChainError,
+    SizeReader,
+    affine_growth,
+    growth_of,
+    never_negative,
+    reach,
+)
 from bitwright.proofs.function.algebra import (
     POWER,
     ZERO,
-    Atom,
+    Fact,
     Values,
     atoms_of,
     contradictory,
@@ -32,14 +41,6 @@ from bitwright.proofs.function.algebra import (
     undivided,
 )
 from bitwright.proofs.function.chain import MAX_MARGIN, size_of
-from bitwright.proofs.function.growth import (
-    Growth,
-    affine_growth,
-    growth_of,
-    never_negative,
-    never_negative_power,
-    power_growth,
-)
 from bitwright.proofs.function.phases import Path, check_ranges, found_wait, holds
 from bitwright.proofs.function.shapes import FIRST, OFF, ON, AtSize, NoShapeError, SplitError, State
 from bitwright.proofs.sizes import CoveredSizes
@@ -52,7 +53,7 @@ from bitwright.proofs.unrolling.polynomials import (
 )
 from bitwright.rules.algorithm import Algorithm
 from bitwright.rules.ensures import EnsureLine
-from bitwright.rules.expressions import names_in
+from bitwright.rules.expressions import Expression, names_in
 from bitwright.rules.text import RuleText, syntax
 
 FORMAT = "bitwright function by rounds 2"
@@ -113,6 +114,7 @@ class RoundsProof:
         self.cut_state: State = {
             array: ("word", array) if array in self.words else ON if array == self.cut else OFF for array in lengths
         }
+        self.unary: set[str] = set()  # words that are ones below some place, and 0 above
         self.inside: dict[str, Any] = {}  # proofs of the texts of busy arrays
 
     def prove(self) -> str:
@@ -123,9 +125,11 @@ class RoundsProof:
         for name, array in outputs.items():
             if self._port_length(name) != self.lengths[array]:
                 raise NoShapeError(f"the output {name} is a part of an array")
-        conditions = [atom for line in self.algorithm.conditions for atom in self._atoms(line, {}, needed=False)]
+        plain = [line for line in self.algorithm.conditions if not {"%", "//"} & {*str(line).split()}]
+        conditions = [atom for line in plain for atom in self._atoms(line, {}, needed=False)]
         invariants = [(line, atom) for line in self.lines for atom in self._atoms(line, self.words)]
-        ensured = [(line, atom) for line in self.algorithm.ensures for atom in self._atoms(line, outputs)]
+        ensured = [(line, atom.put(arrays)) for line in self.algorithm.ensures for atom in self._atoms(line, outputs)]
+        self.stated = {str(line): atom.value for line, atom in ensured if atom.sign == "=="}
         given = [*self._sizes(), *conditions]
         for line, atom in invariants:
             if not self._true(atom.put(self.entered), given):
@@ -133,6 +137,7 @@ class RoundsProof:
         self.possible = paths = self.paths(self.cut_state)
         for way in paths:
             self._check(way)
+            self.unary = {word for word in self.unary if way.states[-1][word] in (("down", word), ("word", word), OFF)}
         exact = [atom for _, atom in invariants]
         while True:
             known = [*given, *exact]
@@ -144,6 +149,7 @@ class RoundsProof:
                 break
             exact = [atom for atom, loose in kept if not loose]  # the others hold modulo powers of two only
         self.plain = len(self.ways) == len(paths) and not conditions and all(atom.sign == "==" for atom, _ in kept)
+        self.plain &= all(value.keys() != {()} and len(value) < 2 for value in self.entered.values())
         self.plain &= all(len(wait.parts) == 1 for way in paths for wait in way.waits.values())
         self.kept = [(atom.value, self._least(loose)) for atom, loose in kept if atom.sign == "=="]
         self.measure = measure = self._bound(self.ways)
@@ -151,21 +157,22 @@ class RoundsProof:
         ends = {**self.same, measure: ZERO}
         last = [atom.put(ends) for atom in known]
         for line, atom in ensured:
-            if not self._concluded(atom.put(arrays).put(ends), last) and not (
+            if not self._concluded(atom.put(ends), last) and not (
                 atom.sign == "==" and any(self.follows(atom.value, *one) for one in self.kept)
             ):
                 raise NoShapeError(f"'{line}' was not shown to follow from the invariants where {measure} is 0")
+            last.append(atom.put(ends))
         methods = sorted({one.method for one in self.inside.values()})
         return "; ".join([*methods, f"cut at {self.cut}, {counted(len(self.ways), 'path')}"])
 
     # Lines as polynomials.
 
-    def _atoms(self, line: EnsureLine, taken: Mapping[str, str] | list[str], needed: bool = True) -> list[Atom]:
-        """A line as atoms, with inputs as `in.NAME`; those that a condition has, or none."""
+    def _atoms(self, line: EnsureLine, taken: Mapping[str, str] | list[str], needed: bool = True) -> list[Fact]:
+        """A line as atoms, with inputs as `in.NAME`; with `needed` false, none of a line that has no such form."""
         names = inputs_by_name(self.algorithm, taken)
-        known = {*taken, *(f"in.{word.name}" for word in self.algorithm.inputs)}
+        known = {*taken, *(f"in.{word.name}" for word in self.algorithm.inputs), POWER}
         try:
-            found = [atom.put(names) for atom in atoms_of(line.truth)]
+            found = [atom.put(names) for atom in atoms_of(line.truth, self._power)]
         except NoPolynomialError:
             found = []
         others = {name for atom in found for monomial in atom.value for name in monomial} - known
@@ -173,26 +180,36 @@ class RoundsProof:
             raise NoShapeError(f"'{line}' is no equation, inequality or congruence of words and inputs")
         return [] if line.ranges or others else found
 
-    def _sizes(self) -> Iterator[Atom]:
+    def _power(self, exponent: Expression) -> Polynomial | None:
+        """2^(a*l + b), where a and b are not negative."""
+        try:
+            form = self.reader.form(exponent, {})
+        except NoChainError:
+            return None
+        plain = not form.index and form.size >= 0 <= form.constant
+        return {(POWER,) * form.size: 1 << form.constant} if plain else None
+
+    def _sizes(self) -> Iterator[Fact]:
         """How large words and inputs are."""
-        yield Atom(">=", {(POWER,): 1 << max(0, -self.least), (): -(1 << max(0, self.least))})
+        yield Fact(">=", {(POWER,): 1 << max(0, -self.least), (): -(1 << max(0, self.least))})
         for name in (*self.words, *(f"in.{word.name}" for word in self.algorithm.inputs)):
             length = self.length_of(name)
             if length is not None:
-                yield Atom(">=", room({(name,): 1}, length))
+                yield Fact(">=", room({(name,): 1}, length))
 
-    def _true(self, atom: Atom, facts: list[Atom]) -> bool:
+    def _true(self, atom: Fact, facts: list[Fact]) -> bool:
         """Whether an atom follows from facts."""
         if atom.sign == "%":
             return bool(atom.modulus) and not undivided(atom.value, atom.modulus)
         signs = (1, -1) if atom.sign == "==" else (1,)
         return not atom.value or all(implied(facts, combine(ZERO, atom.value, sign)) for sign in signs)
 
-    def _concluded(self, atom: Atom, facts: list[Atom]) -> bool:
+    def _concluded(self, atom: Fact, facts: list[Fact]) -> bool:
         """Whether an atom follows from facts where the measure is 0, among them all exact invariants."""
         if self._true(atom, facts):
             return True
-        likely = [one.value for one in facts if one.sign == atom.sign != ">=" and one.modulus == atom.modulus]
+        likely = [one.value for one in facts if atom.sign != ">=" and one.sign == "=="]
+        likely += [one.value for one in facts if one.sign == atom.sign == "%" and one.modulus == atom.modulus]
         return any(
             self._true(replace(atom, value=combine(atom.value, value, sign)), facts)
             for value in likely
@@ -211,9 +228,18 @@ class RoundsProof:
             found[array] = {(f"in.{name}",): 1}
         if any(word.signed for word in (*self.algorithm.inputs, *self.algorithm.outputs)):
             raise NoShapeError("cut points take unsigned words only")
+        fields = {item.name: item.bits().tolist() for item in self.sizes[self.seen].program.layout.fields}
+        started = set(self.sizes[self.seen].start)
+        ones = {word for word in self.words if not found[word] and set(fields[word]) <= started}
+        found |= {word: room(ZERO, self.lengths[word]) for word in ones}
+        first = {word for word in self.words if fields[word][0] in started} - ones
+        found |= {word: {(): 1} for word in first if not found[word]}
+        self.unary = set(ones)
         for size, algorithm in self.sizes.items():  # the other bits: the cut bit alone is on
-            if set(algorithm.start) != {algorithm.program.layout.bit(self.cut)}:
-                raise NoShapeError(f"a run does not start with {self.cut} on and all else off, at {self.size} = {size}")
+            layout = algorithm.program.layout
+            starting = {layout.bit(self.cut), *(layout[word].bits().tolist()[0] for word in first)}
+            if set(algorithm.start) != starting.union(*(layout[word].bits().tolist() for word in ones)):
+                raise NoShapeError(f"a run starts with other bits on than {self.cut}, at {self.size} = {size}")
             self._check_ports(size, algorithm)
         return found
 
@@ -343,12 +369,12 @@ class RoundsProof:
     # What rounds make of the words.
 
     def _kept(
-        self, paths: list[Path], invariants: list[tuple[EnsureLine, Atom]], known: list[Atom]
-    ) -> tuple[list[Path], list[tuple[Atom, list[Growth]]]]:
+        self, paths: list[Path], invariants: list[tuple[EnsureLine, Fact]], known: list[Fact]
+    ) -> tuple[list[Path], list[tuple[Fact, list[Growth]]]]:
         """The paths that are taken if some atoms are true in cut states, and what they keep modulo which powers."""
         ways, loose = [], [list[Growth]() for _ in invariants]
         for way in paths:
-            found = follow(way, self.lengths, self.words, self.same, known)
+            found = follow(way, self.lengths, self.words, self.same, known, self.unary)
             if contradictory(found.facts):
                 continue
             ways.append(way)
@@ -379,33 +405,25 @@ class RoundsProof:
                 return word
         raise NoShapeError("no word was shown to run empty before the run is over")
 
-    def _rest(self, measure: str, known: list[Atom]) -> None:
+    def _rest(self, measure: str, known: list[Fact]) -> None:
         """From cut states in which the word is 0 every step keeps all outputs, and the word stays 0."""
         arrays = [self.array_of(word.name) for word in self.algorithm.outputs]
         self.resting = self.paths({**self.cut_state, measure: OFF})
         for way in self.resting:
-            self._check_rest(way, measure)
-            if contradictory(follow(way, self.lengths, self.words, self.same, known).facts):
+            self._check(way)
+            if way.states[-1][measure] != OFF:
+                raise NoShapeError(f"{measure} does not stay 0")
+            if contradictory(follow(way, self.lengths, self.words, self.same, known, self.unary).facts):
                 continue
             busy = {array for wait in way.waits.values() for array in wait.busy}
             if busy & {*arrays} or any(state[array] != ("word", array) for state in way.states for array in arrays):
                 raise NoShapeError(f"the outputs may change after {measure} is 0")
 
-    def _check_rest(self, way: Path, measure: str) -> None:
-        self._check(way)
-        if way.states[-1][measure] != OFF:
-            raise NoShapeError(f"{measure} does not stay 0")
-
     def follows(self, stated: Polynomial, difference: Polynomial, exponent: Growth) -> bool:
         """Whether a line is an invariant with the measure 0, and too small for another multiple of the power."""
-        outputs = {word.name: self.array_of(word.name) for word in self.algorithm.outputs}
-        given: dict[str, Polynomial] = {name: {(array,): 1} for name, array in outputs.items()}
-        wanted, left = (
-            substitute(stated, given | inputs_by_name(self.algorithm, outputs)),
-            substitute(difference, {self.measure: {}}),
-        )
-        same = any(not combine(wanted, left, sign) for sign in (1, -1))
-        return same and (not exponent or self._small(wanted, exponent))
+        left = substitute(difference, {self.measure: ZERO})
+        same = any(not combine(stated, left, sign) for sign in (1, -1))
+        return same and (not exponent or self._small(stated, exponent))
 
     def length_of(self, name: str) -> Growth | None:
         """The length of an array, or of the input `in.NAME`."""
@@ -413,20 +431,13 @@ class RoundsProof:
 
     def _small(self, difference: Polynomial, exponent: Growth) -> bool:
         """Whether a difference lies between -2^exponent and 2^exponent: then it is 0 if it is so modulo that power."""
-        top = power_growth(exponent)
-        if top is None:
+        lengths = {name: self.length_of(name) for names in difference for name in names}
+        if any(length is None or int(length[0]) < 0 for length in (exponent, *lengths.values())):
             return False
-        sides = {True: Growth([0]), False: Growth([0])}
-        for names, factor in difference.items():
-            most = Growth([abs(factor)])
-            for name in names:
-                length = self.length_of(name)
-                above = power_growth(length) if length is not None else None
-                if above is None:
-                    return False
-                most *= above - 1
-            sides[factor > 0] += most
-        return all(never_negative_power(top - 1 - side, self.least) for side in sides.values())
+        tops = {name: room(ZERO, length) for name, length in lengths.items() if length is not None}
+        sizes = [next(self._sizes())]
+        sides = ({names: abs(f) for names, f in difference.items() if f * sign > 0} for sign in (1, -1))
+        return all(implied(sizes, room(substitute(side, tops), exponent)) for side in sides)
 
     def certificate(self) -> dict[str, Any]:
         """The shapes on all paths, and the certificates of their phases: what `sceptic/check_loop.py` reads."""
@@ -460,6 +471,9 @@ class RoundsAtSize(RoundsProof):
     def numbers_at(self, *_: object) -> dict[str, int]:
         return {}
 
+    def _power(self, _: Expression) -> Polynomial | None:
+        return None
+
     def _port(self, name: str) -> tuple[str, Growth]:
         word = next(one for one in (*self.algorithm.inputs, *self.algorithm.outputs) if one.name == name)
         for item in self.algorithm.program.layout.fields:
@@ -468,7 +482,7 @@ class RoundsAtSize(RoundsProof):
         raise NoShapeError(f"'{name}' is not the lower end of an array")
 
 
-def _inputs_among(atoms: list[Atom]) -> Values:
+def _inputs_among(atoms: list[Fact]) -> Values:
     """The words that equal inputs by these equations."""
     found: dict[str, Polynomial] = {}
     for atom in atoms:

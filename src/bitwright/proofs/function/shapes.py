@@ -14,7 +14,7 @@ from bitwright.proofs.unrolling.graph import FALSE, TRUE, AndGraph, Literal
 from bitwright.proofs.unrolling.runs import Stepper
 from bitwright.rules.algorithm import Algorithm
 
-Shape = tuple[str, str]  # what an array is, and of which word: ("up", "x") is x moved one place up
+Shape = tuple[str, str]  # what an array is, and of which word: ("up", "x") is x moved one place up, "up1" with a 1
 OFF, ON, FIRST, LAST = ("off", ""), ("on", ""), ("first", ""), ("last", "")
 State = Mapping[str, Shape]  # by array
 _ANY = "any "
@@ -79,7 +79,7 @@ class AtSize:
         word = self.words[name]
         if len(word) != length:
             raise NoShapeError(f"{array} and {name} have different lengths")
-        return {"word": word, "up": [FALSE, *word[:-1]], "down": [*word[1:], FALSE]}[what]
+        return {"word": word, "up": [FALSE, *word[:-1]], "up1": [TRUE, *word[:-1]], "down": [*word[1:], FALSE]}[what]
 
     def realized(self, state: State, free: Mapping[str, Sequence[Literal]] | None = None) -> list[Literal]:
         """A state as literals; the bits of some arrays may be given."""
@@ -107,7 +107,7 @@ class AtSize:
 
     def _shapes(self, array: str) -> Iterable[Shape]:
         yield from (OFF, ON)
-        for what in ("word", "up", "down"):
+        for what in ("word", "up", "up1", "down"):
             yield from ((what, name) for name, word in self._named() if len(word) == len(self.arrays[array]))
         yield from (FIRST, LAST)
 

@@ -1,12 +1,11 @@
-"""Polynomials over the integers in normal form, and lines that are equations of them."""
+"""Polynomials over the integers in normal form."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from bitwright.rules.algorithm import Algorithm
-from bitwright.rules.ensures import EnsureLine
 from bitwright.rules.expressions import Combined, Constant, Expression, Named
 
 Key = TypeVar("Key")
@@ -62,26 +61,17 @@ class NoPolynomialError(Exception):
     """An expression is no polynomial."""
 
 
-def difference_of(line: EnsureLine) -> Polynomial | None:
-    """A - B of a line `A == B` between polynomials, in which an input is called `in.NAME`; None for any other line."""
-    truth = line.truth
-    if line.ranges or not isinstance(truth, Combined) or truth.sign != "==":
-        return None
-    try:
-        return combine(polynomial(truth.left), polynomial(truth.right), -1)
-    except NoPolynomialError:
-        return None
-
-
-def polynomial(expression: Expression) -> Polynomial:
-    """An expression as a polynomial, an input as `in.NAME`; raises NoPolynomialError."""
+def polynomial(expression: Expression, power: Callable[[Expression], Polynomial | None] = lambda _: None) -> Polynomial:
+    """An expression as a polynomial, an input as `in.NAME`; raises NoPolynomialError. `power` gives powers of 2."""
     if isinstance(expression, Constant):
         return {(): expression.value} if expression.value else {}
     if isinstance(expression, Named) and expression.index is None:
         return {(f"{'in.' * expression.entered}{expression.text}",): 1}
     if not isinstance(expression, Combined):
         raise NoPolynomialError
-    left, right = polynomial(expression.left), polynomial(expression.right)
+    if expression.sign == "^" and expression.left == Constant(2) and (known := power(expression.right)) is not None:
+        return known
+    left, right = polynomial(expression.left, power), polynomial(expression.right, power)
     if expression.sign in "+-":
         return combine(left, right, 1 if expression.sign == "+" else -1)
     if expression.sign == "*":
