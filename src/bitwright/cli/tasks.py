@@ -53,7 +53,7 @@ def find_certificate(check: Path, network: Path | None) -> Path:
     from bitwright.verbs.folder import certificate_beside
 
     if check == BESIDE and network is None:
-        raise InputError("--check without a file name needs --network; give a network or the certificate file")
+        raise InputError("--check without a file name needs a network; give --network, or name the certificate file")
     return certificate_beside(network if check == BESIDE and network is not None else check)
 
 
