@@ -82,6 +82,13 @@ def test_the_size_that_decides_is_that_of_the_theorem(targets: str, size: int) -
     assert (bounds.coefficient, bounds.offset, found.needs.size) == (1, 1, size)
 
 
+def test_an_array_that_does_not_grow_asks_for_no_larger_offsets() -> None:
+    text = "let l = 9\nbits x[l] f[3]\nblock x[i] for i in 1..l\nblock f[i] for i in 1..3\n"
+    text += "when x[i]=1 write x[i+1] for i in 1..l-1\nwhen f[1]=1 write f[3]\nwhen f[3]=1 write f[2]\n"
+    found = infer(states_of(text_at(text), (5, 6, 7)))
+    assert (found.verdict, found.to_dict()["offsets"]) == ("DETERMINED", 1)
+
+
 def test_what_is_open_is_not_called_determined() -> None:
     """x[i] -> x[i+1], of which the states at all sizes hide what the last bit writes."""
     program = text_at(SHIFT.format(1))
