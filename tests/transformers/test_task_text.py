@@ -9,6 +9,7 @@ from adders import addition
 
 from bitwright.common.errors import InputError
 from bitwright.transformers.columns import Columns, check, digits
+from bitwright.transformers.report import describe_task
 from bitwright.transformers.task_text import MAX_TEXT, load_task, read_task
 
 TWO = "numbers a b: 2 digits base 4\nprompt a[1..2] 9 b[2..1]\n"
@@ -244,6 +245,7 @@ def test_a_sum_of_1000_digits_has_1001():
     ones = np.zeros((1, 2, 1001), np.int64)
     ones[0, :, 999] = 9
     assert task.answers(ones)[0].tolist() == [0] * 999 + [8, 1]
+    assert dict(describe_task(task))["z"].startswith("answer, 1,001 digits in base 10 ")
     assert len(repr(task)) < 100
     assert "z == a + b" in repr(task)
 

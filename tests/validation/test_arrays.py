@@ -48,10 +48,10 @@ def test_long_numbers_come_as_pythons_integers(tmp_path: Path) -> None:
 
 
 def test_unsigned_numbers_are_compared_exactly(tmp_path: Path) -> None:
-    """2^62 and 2^62 + 1 are one number in float64."""
-    f = "def f(p, q): return (p + q).astype(np.uint64) + np.uint64(2**62)"
+    """2^63 and 2^63 + 1 are one number in float64, and no numbers in int64."""
+    f = "def f(p, q): return (p + q).astype(np.uint64) + np.uint64(2**63)"
     done = validate(task_of(addition(3), oracle=oracle(tmp_path, f)))
-    assert done.tally.failures[1].expected == {"sum": 2**62 + 1}
+    assert done.tally.failures[1].expected == {"sum": 2**63 + 1}
     f = "def f(p, q): return (p + q).astype(np.uint8)"
     assert validate(task_of(addition(3), oracle=oracle(tmp_path, f))).verdict == "exact"
 

@@ -132,6 +132,13 @@ def test_interrupted_and_resumed_equals_uninterrupted(tmp_path: Path, plain: boo
     assert again.tally == whole.tally
 
 
+def test_a_run_that_matches_in_every_block_is_resumed(tmp_path: Path) -> None:
+    task = task_of(permutation([2, 3, 1]), "limit")
+    whole = validate(task, resume=tmp_path / "begun.json")
+    assert max(whole.tally.matches) == 3
+    assert validate(task, resume=tmp_path / "begun.json").tally == whole.tally
+
+
 @for_each(
     ("change", "message"),
     [
