@@ -13,6 +13,7 @@ from long import LONG, seeds
 from bitwright import executions, infer, run
 from bitwright.common.errors import InputError, ProgramError
 from bitwright.common.files.executions import Executions, save_executions
+from bitwright.inference.families.search import find_families
 from bitwright.rules import Program, load, parse
 from bitwright.rules.text import RuleText
 from bitwright.runs.successors import executions_of_inputs, random_executions, successors
@@ -70,6 +71,22 @@ def test_shifts_need_larger_sizes(by: int) -> None:
     assert found.verdict == "DETERMINED"
     for size in (2 * by + 1, 2 * by + 2, 13, 39):
         assert found.algorithm(size).program.id == program(size).id
+
+
+@for_each(("targets", "size"), [("x[i+1]", 5), ("x[i+1] y[i] y[i+1] y[1]", 7)])
+def test_the_size_that_decides_is_that_of_the_theorem(targets: str, size: int) -> None:
+    """max(2(A+1)B + 1, 2B + m + 2), for A = B = 1 and at most m indices into one array."""
+    text = "let l = 9\nbits x[l] y[l]\nblock x[i] for i in 1..l\nblock y[i] for i in 1..l\n"
+    found = find_families(states_of(text_at(f"{text}when x[i]=1 write {targets} for i in 1..l-1\n"), (5, 6, 7))).fitted
+    bounds = found.evidence.bounds
+    assert (bounds.coefficient, bounds.offset, found.needs.size) == (1, 1, size)
+
+
+def test_an_array_that_does_not_grow_asks_for_no_larger_offsets() -> None:
+    text = "let l = 9\nbits x[l] f[3]\nblock x[i] for i in 1..l\nblock f[i] for i in 1..3\n"
+    text += "when x[i]=1 write x[i+1] for i in 1..l-1\nwhen f[1]=1 write f[3]\nwhen f[3]=1 write f[2]\n"
+    found = infer(states_of(text_at(text), (5, 6, 7)))
+    assert (found.verdict, found.to_dict()["offsets"]) == ("DETERMINED", 1)
 
 
 def test_what_is_open_is_not_called_determined() -> None:
@@ -160,12 +177,12 @@ def test_sizes_that_no_family_has() -> None:
     mixed = {5: text_at(SHIFT.format(1)), 6: text_at(down), 7: text_at(SHIFT.format(1))}
     found = infer({size: random_executions(program(size), 200) for size, program in mixed.items()})
     assert found.verdict == "NO FAMILY"
-    assert "is written at size 5, and by no index that fits the other sizes" in str(found)
+    assert "is written at size 5, but by no index that fits the other sizes" in str(found)
     assert "even if all bits at a place are read together (indices a*i+b*l+c with |a| <= 2 and |c| <= 2; " in str(found)
     squares = {5: 25, 6: 36, 7: 49}
     permutation = example("permutation")
     lengths = infer({size: random_executions(permutation(length), 100) for size, length in squares.items()})
-    assert "the length of p is not a multiple of the size and a constant: 25 at 5, 36 at 6, 49 at 7" in str(lengths)
+    assert "the length of p is not a multiple of the size plus a constant: 25 at 5, 36 at 6, 49 at 7" in str(lengths)
     with pytest.raises(InputError, match="program"):
         lengths.text()
 

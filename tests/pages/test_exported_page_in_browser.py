@@ -51,7 +51,7 @@ def to_step(page: Any, step: int) -> None:
 
 ENDED = (
     "document.documentElement.dataset.mode === 'idle' && "
-    "/ended|limit|waits/.test(document.getElementById('status').textContent)"
+    "/ended|limit|waiting/.test(document.getElementById('status').textContent)"
 )
 
 
@@ -152,7 +152,7 @@ def broken(page: Any) -> int:
     """Breaks the run on the screen; gives the first step that is wrong."""
     page.click("#weakest")
     until(page, BROKEN)
-    said = re.search(r"went wrong in step ([0-9,]+): ", page.text_content("#status"))
+    said = re.search(r"first went wrong in step ([0-9,]+): ", page.text_content("#status"))
     return int(said[1].replace(",", ""))
 
 
@@ -329,7 +329,7 @@ def test_what_cannot_be_run_is_said(show: Open) -> None:
     page = show(page_of("addition").text)
     for where, text, sound, line in (
         ("#input-p", "abc", "5", "p must be an integer in decimal digits."),
-        ("#input-p", "1024", "5", "p must fit in 10 bits. Choose a larger bits."),
+        ("#input-p", "1024", "5", "p must fit in 10 bits. Choose a larger value for bits."),
         ("#size", "0", "10", "bits must be an integer of at least 1."),
         ("#size", "9999999", "10", "needs 29,999,997 bits"),
     ):

@@ -10,9 +10,10 @@ from programs import crowded
 
 from bitwright import InputError, addition, multiplication, permutation
 from bitwright.proofs.certificate import certify
+from bitwright.theory import proof
 from bitwright.theory.closed_form import weights
 from bitwright.theory.decisions import Range, blocks_range, declared_range, matches_needed
-from bitwright.theory.proof import smallest_examples
+from bitwright.theory.proof import check_range, least_means, smallest_examples
 
 
 @for_each("l", range(1, 65) if LONG else [*range(1, 13), 31, 32, 33, 64])
@@ -88,10 +89,18 @@ def test_matches_needed_is_where_the_mean_turns_positive() -> None:
             assert means[0] <= 1e-15 < means[1]
 
 
-def test_ties_are_settled_by_intervals() -> None:
+def test_ties_are_settled_by_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     crowds = np.arange(1, 40)
     expected = matches_needed(40, crowds, 40)
     assert (matches_needed(40, crowds, 40, close=0.4) == expected).all()  # almost everything is a tie now
+    programs = [crowded(writers, bystanders) for writers, bystanders in [(5, 0), (9, 3), (40, 20), (3, 30)]]
+    apart = [certify(program, "sign").margin for program in programs]
+    for program, margin in zip(programs, apart, strict=True):
+        assert least_means(check_range(program, blocks_range(program)), program.templates)[1].min() == pytest.approx(
+            margin
+        )
+    monkeypatch.setattr(proof, "_CLOSE", 0.4)
+    assert [certify(program, "sign").margin for program in programs] == apart
 
 
 def test_impossible_requests() -> None:

@@ -89,4 +89,4 @@ def test_a_large_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, TEXT.encode() + b"#" * ((1 << 20) - len(TEXT)))
     assert load(path).same_as(parse(TEXT))
     path.write_bytes(path.read_bytes() + b"#")
-    assert refusal(path) == f"{path} is larger than 1 MiB, the most a .bw file may have"
+    assert refusal(path) == f"{path} is larger than 1 MiB, the limit for a .bw file"

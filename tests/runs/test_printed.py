@@ -30,7 +30,7 @@ def test_many_runs() -> None:
 def test_validations() -> None:
     exact = str(validated(addition(2))).splitlines()
     assert exact[0].startswith("EXACT: addition (add two 2-bit numbers by ripple carry), engine limit, calibrated")
-    assert exact[1] == "  inputs    16, all there are; 0 wrong by Python's integers or the ensure lines"
+    assert exact[1] == "  inputs    16, exhaustive; 0 wrong by Python's integers or the ensure lines"
     cells = train(addition(4))
     broken = replace(cells, weights=replace(cells.weights, last=-cells.weights.last))
     lines = str(validated(addition(4), network=broken, random=5)).splitlines()

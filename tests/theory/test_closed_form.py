@@ -162,6 +162,12 @@ def test_impossible_sizes_are_refused(n: float, K: int) -> None:
         weights(n, K)
 
 
+@pytest.mark.parametrize(("shared", "K"), [(0, 5), (-1, 9), (4, 9)])
+def test_two_states_of_three_matches_share_what_there_is(shared: int, K: int) -> None:
+    with pytest.raises(InputError, match="share"):
+        covariance(3, 3, shared, K)
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_numbers_that_are_not_finite_are_refused(bad: float) -> None:
     broken = np.eye(3)

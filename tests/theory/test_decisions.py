@@ -1,6 +1,7 @@
 """The table of decisions against the mean written out as in App. C, in exact order and in Arb at high precision."""
 
 import flint
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +12,9 @@ from bitwright import BitwrightError, addition
 from bitwright.theory import decisions as module
 from bitwright.theory.closed_form import weights
 from bitwright.theory.decisions import decide
+from bitwright.theory.encoding import count_rows, largest, pack, unpack
 from bitwright.theory.intervals import enclose, precision
+from bitwright.theory.rounding import round_outputs
 
 
 def mean(n: int, c: int, m: int, K: int) -> flint.arb:
@@ -53,6 +56,21 @@ def test_margins() -> None:
     calibrated = decide(addition(10).program, 40, "calibrated")
     assert calibrated.margin([(3, 2, 2), (2, 1, 1)]) == (0.5, (2, 1, 1))
     assert calibrated.margin([(0, 1, 0)]) is None
+
+
+def test_no_noise_sets_a_bit_that_nothing_writes() -> None:
+    """Under sign its mean is exactly 0, so that it is off whatever the output is, and has no margin."""
+    bits, margins = round_outputs(np.array([[0.5, 0.25]]), np.array([2]), np.array([1, 0]), 8, "sign")
+    assert (bits.tolist(), margins.tolist()) == ([[True, False]], [0.5])
+
+
+@pytest.mark.parametrize("states", [5, 70])
+def test_counts_in_planes_are_sums(states: int) -> None:
+    rows = np.random.default_rng(states).random((states, 7)) < 0.5
+    planes = count_rows(pack(rows))
+    bits = unpack(np.array(planes), states).astype(int)
+    assert (bits @ (1 << np.arange(len(planes))) == rows.sum(axis=1)).all()
+    assert largest(planes) == rows.sum(axis=1).max()
 
 
 def test_a_wrong_table_does_not_come_out(monkeypatch: pytest.MonkeyPatch) -> None:

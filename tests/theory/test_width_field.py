@@ -35,6 +35,23 @@ def test_draws_have_the_variance_and_the_mean_of_the_law(kind: Kind, padding: in
     assert np.abs((drawn.mean(axis=0) - bias)[seen] / law[seen]).max() < 5.5 / np.sqrt(1_500)
 
 
+@pytest.mark.parametrize("padding", [0, 5])
+def test_the_bias_is_the_sum_over_dense_examples(padding: int) -> None:
+    """sqrt(K)/(w1 - w0) [sum_j w_j eps_ji - 1/(2 sqrt n) sum_{j in S} eps_ji], and B from the kernel's own matrix."""
+    program = addition(3).program
+    K, width = program.templates + padding, program.templates
+    labels = np.vstack([program.write_matrix, np.zeros((padding, program.bits))])
+    B = np.linalg.solve(((2 * np.pi - 1) * np.eye(K) + 1) / (2 * np.pi), labels)
+    eps = B * np.linalg.norm(B, axis=1)[:, None] / (2 * np.pi)
+    matched = np.array([np.arange(K) < n for n in (2, 5, width)])
+    expected = []
+    for row in matched:
+        w, n = weights(int(row.sum()), K), row.sum()
+        sums = np.where(row, w.matched, w.unmatched) @ eps - row @ eps / (2 * np.sqrt(n))
+        expected.append(np.sqrt(K) / float(w.gap) * sums)
+    np.testing.assert_allclose(scaled_bias(matched[:, :width], program.write_matrix, K), expected, atol=1e-9)
+
+
 def test_states_share_their_errors_as_the_definition_says() -> None:
     """The covariance between two states, by xi written out; within 5 standard errors of 4,000 draws."""
     program = permutation([2, 3, 4, 5, 6, 1]).program

@@ -11,7 +11,7 @@ from programs import EXAMPLES
 
 from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation, validate
 from bitwright.machines.programs import open_program
-from bitwright.validation import Arithmetic
+from bitwright.validation import Arithmetic, Function
 
 SMALL = addition(2)
 
@@ -78,6 +78,20 @@ def test_ensure_lines_that_contradict_each_other_are_refused() -> None:
     for lines in (["sum == p + q", "sum > p"], ["sum == p + q + q", "sum == p + q"], ["sum == p + q", "sum != 2"]):
         with pytest.raises(InputError, match=r"ensure.*contradict"):
             validate(replace(small, ensures=lines))
+
+
+def test_ensure_lines_of_the_bits_of_a_signed_number() -> None:
+    """In two's complement: with the top bit set the number is below 0, as the run and a line of the whole say."""
+    text = "bits x[3] y[3]\nblock x[i] for i in 1..3\nblock y[i] for i in 1..3\nwhen x[i]=1 write y[i] for i in 1..3\n"
+    text += "input x\noutput signed y\nsteps 1\n"
+    lines = ("y[i] == x[i] for i in 1..3", "y == x - 8 * x[3]")
+    for some in (lines, lines[:1]):
+        done = validate(parse(text + "".join(f"ensure {line}\n" for line in some)))
+        assert (done.verdict, done.to_dict()["oracle"]) == ("exact", "its ensure lines")
+
+
+def test_a_module_without_a_text_in_the_folder_is_imported_as_it_is(tmp_path: Path) -> None:
+    assert Function.named("builtins:pow", str(tmp_path), ("sum",)).load() is pow
 
 
 @pytest.mark.parametrize(

@@ -9,19 +9,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.common.bits import BoolArray, any_digits, from_bit_rows
 from bitwright.common.errors import InputError, counted, short_repr
-from bitwright.common.lazy import Shown
+from bitwright.common.lazy import Shown, is_a
 from bitwright.engines.cells.engine import CellEngine, cells_sentence
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.rules import Algorithm, Program, Word
-from bitwright.rules.given import is_on_graph
 from bitwright.rules.layout import IntArray
 from bitwright.rules.trace import Trace
 from bitwright.runs.loop import drive, ending_of, step_limit
@@ -29,8 +28,17 @@ from bitwright.runs.observers import Margins, Observer, Progress, ProgressObserv
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding, Scale
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from bitwright.rules import GraphAlgorithm
+
 _SHOWN = 12  # outputs to print
 _MOST_TEMPLATES = 200_000  # beyond this, computing a program's id takes noticeable time
+
+
+def _is_on_graph(what: Algorithm) -> TypeIs[GraphAlgorithm]:
+    return is_a(what, "bitwright.rules.graph.node_program:GraphAlgorithm")
 
 
 @dataclass(frozen=True)
@@ -90,7 +98,7 @@ class Run(Shown):
         if self.executed is not None:
             machine, code = self.algorithm.computer
             return f"machine {machine.kind} with {code.sizes}: {counted(self.executed, 'SBN instruction')}; "
-        if is_on_graph(self.algorithm):
+        if _is_on_graph(self.algorithm):
             graph = self.algorithm.topology
             return f"{counted(graph.nodes, 'node')}, {counted(graph.edges, 'edge')}; "
         return ""
@@ -122,7 +130,7 @@ class Run(Shown):
             machine, code = self.algorithm.computer
             bits = code.width
             more |= {"machine": machine.kind, "executed": self.executed, "sizes": vars(code.sizes)}
-        if is_on_graph(self.algorithm):
+        if _is_on_graph(self.algorithm):
             graph, inputs, bits = self.algorithm.topology, self.algorithm.given, None
             more["graph"] = {"nodes": graph.nodes, "edges": graph.edges, "directed": graph.directed}
             more["nodes"] = {str(node): _plain(own) for node, own in self.nodes.items()}
@@ -145,7 +153,7 @@ class Run(Shown):
             lines = [f"{name} = {value}" for name, value in list(self.outputs.items())[:_SHOWN]]
         if len(self.outputs) > _SHOWN:
             lines.append(f"and {len(self.outputs) - _SHOWN:,} more outputs")
-        if is_on_graph(self.algorithm):
+        if _is_on_graph(self.algorithm):
             with any_digits():
                 for node, own in list(self.nodes.items())[:_SHOWN]:
                     lines.append(f"{node}: " + ", ".join(f"{name} = {value}" for name, value in own.items()))
@@ -180,7 +188,7 @@ class Run(Shown):
         >>> run(flood.on(Topology.from_edges(3, [(0, 1)]), {"source": np.array([1, 0, 0])})).nodes
         {0: {'x': 1}, 1: {'x': 1}, 2: {'x': 0}}
         """
-        if not is_on_graph(self.algorithm):
+        if not _is_on_graph(self.algorithm):
             raise InputError(f"{self.algorithm.name} does not run on a graph; use outputs")
         return self.algorithm.read_nodes(self.state)
 

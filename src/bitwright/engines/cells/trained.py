@@ -13,7 +13,6 @@ from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.networks.integer import check_belongs
 from bitwright.networks.quantize import Cost
 from bitwright.rules import Algorithm, Program
-from bitwright.rules.given import as_algorithm as given
 from bitwright.rules.pattern import Pattern
 
 
@@ -61,8 +60,9 @@ class TrainedCells:
         return f"{verdict}{margin}{exact}"
 
     def engine(self, what: Algorithm | Program, evaluate: bool = False) -> CellEngine:
-        """Returns an engine that runs a program by this network; raises InputError if it has a cell of another kind."""
-        return CellEngine(given(what).program, self.pattern, [self.network], evaluate=evaluate)
+        """The engine that runs a program by this network; raises InputError if it has a cell of another kind."""
+        program = what.program if isinstance(what, Algorithm) else what
+        return CellEngine(program, self.pattern, [self.network], evaluate=evaluate)
 
 
 def check_made_for(network: AnyNetwork, program: Program) -> None:

@@ -15,7 +15,7 @@ const ENGINES = {
   sampled: "An ensemble drawn from the limiting Gaussian; the same networks take every step of the run.",
   network: "A small integer network for all cells of the program, trained now and checked in every local state. Sign rounding takes networks for the whole state.",
 };
-const STORE = "bitwright 0.5"; // of what was typed, for the next visit
+const STORE = "bitwright entries"; // in localStorage, for the next visit
 let running = null, known = null; // cancels the current job; what the server offers
 
 async function start() {

@@ -50,7 +50,7 @@ const stage = {
       const fits = value !== null && (signed ? BigInt.asIntN : BigInt.asUintN)(bits.length, value) === value;
       this.words[at].setAttribute("aria-invalid", String(!fits));
       if (value === null) throw new RangeError(`${name} must be an integer in decimal digits.`);
-      if (!fits) throw new RangeError(`${name} must fit in ${plural(bits.length, "bit")}.${this.sizeBox && value > 0n ? ` Choose a larger ${facts.sizeName}.` : ""}`);
+      if (!fits) throw new RangeError(`${name} must fit in ${plural(bits.length, "bit")}.${this.sizeBox && value > 0n ? ` Choose a larger value for ${facts.sizeName}.` : ""}`);
       values[name] = value;
     });
     loadWords(wires.inputs, values, state);

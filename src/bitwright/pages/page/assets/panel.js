@@ -159,7 +159,7 @@ function closest(outputs, bits, most) {
 function outputRow(bit, outputs) {
   const number = (value) => make("td", { title: String(value) }, short(value)), margin = outputs.margin(bit);
   const next = now.step < facts.steps ? on(now.step + 1, bit) : Number(outputs.value(bit) > outputs.threshold), right = (matchesAt(now.step).counts[bit] > 0) === (next === 1);
-  const made = row(nameOf(bit), number(outputs.output(bit)), number(outputs.limit ? outputs.limit(bit) : outputs.calibrated ? outputs.value(bit) : outputs.threshold), ...(facts.real.deviations ? [number(said.spread)] : []),
+  const made = row(nameOf(bit), number(outputs.output(bit)), number(outputs.limit ? outputs.limit(bit) : outputs.calibrated ? outputs.value(bit) : outputs.threshold), ...(facts.real.deviations ? [number(outputs.spread)] : []),
     margin === Infinity ? "–" : number(margin), make("td", { className: right ? (next ? "is-on" : "") : "wrong" }, String(next)));
   made.classList.toggle("chosen", bit === now.bit);
   made.dataset.bit = nameOf(bit);
