@@ -265,7 +265,7 @@ def test_a_file_of_another_proof_is_refused(tmp_path: Path) -> None:
     prove(ProofTask(algorithm, trained()), file=file)
     with pytest.raises(InputError, match="started with network"):
         prove(ProofTask(algorithm, trained(width=24)), file=file)
-    with pytest.raises(InputError, match="begun with domain"):
+    with pytest.raises(InputError, match="started with domain"):
         prove(ProofTask(algorithm, trained(), "runs"), file=file)
 
 
