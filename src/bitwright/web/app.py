@@ -97,7 +97,7 @@ def create_app(token: str, limits: Limits) -> ASGIApp:
         return StreamingResponse(lines(request.app.state.worker, job), media_type="application/x-ndjson")
 
     async def lines(worker: Worker, job: Message) -> AsyncIterator[str]:
-        """The progress of a job, then its result or an error, as lines of JSON; a client that disconnects cancels it."""
+        """The progress of a job, then its result or an error, as lines of JSON; a disconnecting client cancels it."""
         seconds = limits.seconds if job["do"] in ("run", "train") else limits.check_seconds
         news: asyncio.Queue[Message | None] = asyncio.Queue()
         task = asyncio.create_task(worker.do(job, seconds, news.put_nowait))
