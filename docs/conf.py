@@ -66,5 +66,4 @@ autodoc_type_aliases = {name: name for name in ("BoolArray", "Float", "FloatArra
 autosummary_generate = ["reference/python.md"]
 autosummary_filename_map = {  # some file systems take run and Run for the same
     **{f"bitwright.{name}": f"bitwright.{name.lower()}-class" for name in ("Executions", "Program", "Run")},
-    "bitwright.verbs.executions.Dataset": "bitwright.verbs.executions.dataset-class",
 }

@@ -1,7 +1,7 @@
-"""What a path of a loop makes of words, as polynomials, and linear arithmetic about them; for check_loop.py.
+"""The words after a path of a loop, as polynomials, and linear arithmetic about them; for check_loop.py.
 
-A fact is (sign, polynomial, modulus): 0 (==), 0 or more (>=), or divisible by a word (%). All names are integers of 0
-or more. In linear arithmetic every monomial is a variable.
+A fact is (sign, polynomial, modulus): 0 (==), at least 0 (>=), or divisible by a word (%). All names are nonnegative
+integers. In linear arithmetic every monomial is a variable.
 """
 
 import ast
@@ -10,11 +10,11 @@ from math import gcd
 from chains import need
 from polynomials import added, polynomial, substituted, times
 
-MOST = 3_000  # inequalities at a time
+MOST = 3_000  # most inequalities of a system
 
 
 def facts_of(tree):
-    """A line as facts from which it follows; without quotients and remainders they say the same."""
+    """Facts that imply a line; without quotients and remainders they are equivalent to it."""
     if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
         return [fact for part in tree.values for fact in facts_of(part)]
     sign, sides = type(tree.ops[0]), (tree.left, *tree.comparators)
@@ -30,7 +30,7 @@ def facts_of(tree):
             return [(">=", rest, ""), (">=", added(added(by, rest, -1), {(): -1}), "")]
     words = [side.right.id if isinstance(getattr(side, "op", None), ast.Mod) else "" for side in sides]
     left, right = (polynomial(side.left if word else side) for side, word in zip(sides, words, strict=True))
-    need(sign is ast.Eq and len({*words} - {""}) < 2, "a line of another form", 2)
+    need(sign is ast.Eq and len({*words} - {""}) < 2, "an unsupported form of line", 2)
     word = max(words)
     rest = [side for side, own in zip((left, right), words, strict=True) if word and not own]
     ranges = [(">=", one, "") for side in rest for one in (side, added({(word,): 1, (): -1}, side, -1))]
@@ -38,7 +38,7 @@ def facts_of(tree):
 
 
 def put(fact, values):
-    """A fact about other names; its modulus is lost unless it is one of them."""
+    """A fact with names substituted; its modulus is lost unless it is one of them."""
     sign, value, word = fact
     new = list(values.get(word, {(word,): 1}).items())
     return (
@@ -49,14 +49,14 @@ def put(fact, values):
 
 
 def contradictory(facts):
-    """Whether no numbers make all `==` and `>=` facts true; a no may be wrong."""
+    """Whether no numbers satisfy all `==` and `>=` facts; may be False although there are none."""
     rows = [value for sign, value, _ in facts if sign == ">="]
     equal = [value for sign, value, _ in facts if sign == "=="]
     monomials = {m for value in (*rows, *equal) for m in value if m}
     names = sorted({(name,) for m in monomials for name in m})
     products = (times(value, {name: 1}) for value in list(rows) for name in names if any(len(m) > 1 for m in monomials))
     rows += [one for one in products if all(len(m) < 2 or m in monomials for m in one)] + [{m: 1} for m in monomials]
-    while equal:  # solved for a monomial each
+    while equal:  # solve each for a monomial
         one = equal.pop()
         m = min((m for m in one if m), default=())
         if not one.get(m, 0) or not m:
@@ -81,7 +81,7 @@ def contradictory(facts):
 
 
 def eliminated(row, one, m):
-    """A positive multiple of a row without a monomial, by an equation."""
+    """Eliminates a monomial from a positive multiple of a row, by an equation."""
     return added({k: v * abs(one[m]) for k, v in row.items()}, one, -row.get(m, 0) * (1 if one[m] > 0 else -1))
 
 
@@ -104,12 +104,12 @@ def true(facts, fact):
 
 
 def below(value, top):
-    """0 or more where a value is below a number."""
+    """The fact that a value is below a number, as an expression of at least 0."""
     return added({(): top - 1}, value, -1)
 
 
 class Followed:
-    """A path in numbers: words at its start (`begin`) and end, powers modulo which an end is known, and all facts."""
+    """A path in numbers: words at its start (`begin`) and end, powers modulo which the end is known, and all facts."""
 
     def __init__(self, path, states, words, same, known, lengths, unary):
         first, last, fixed = states[0], states[-1], path["fixed"]
@@ -150,7 +150,7 @@ class Followed:
             return ({} if what == "off" else {(): 1}), []
         if what == "down" and of[0] in self.halves:
             return self.halves[of[0]], []
-        need(what in ("word", "up", "up1") and of[0] in self.values, f"{array} becomes no sum of words")
+        need(what in ("word", "up", "up1") and of[0] in self.values, f"{array} does not become a sum of words")
         value, loose = self.values[of[0]]
         doubled = added({(): int(what == "up1")}, value, 2)
         return (value, loose) if what == "word" else self.fitted(doubled, loose, array, None)
@@ -159,7 +159,7 @@ class Followed:
         return implied(self.facts, value) and implied(self.facts, below(value, top))
 
     def fitted(self, total, loose, array, top):
-        """A sum modulo 2^length, the highest bit of which may be known."""
+        """A sum modulo 2^length, whose highest bit may be known."""
         length = self.lengths[array]
         if loose:
             return total, [*loose, length]
@@ -175,7 +175,7 @@ class Followed:
         return total, [length]
 
     def kept(self, fact):
-        """The powers modulo which an invariant is true again; None where it was not shown to be."""
+        """The powers modulo which an invariant holds again; None if that was not shown."""
         loose = [one for word in {name for m in fact[1] for name in m} for one in self.ends.get(word, ((), ()))[1]]
         new, old = put(fact, {word: value for word, (value, _) in self.ends.items()}), put(fact, self.begin)
         change = added(new[1], old[1], -1)

@@ -1,6 +1,6 @@
-"""Rules as `bitwright show --text` prints them: run on all inputs, or read as a chain of positions; and a clock.
+"""Rules from `bitwright show --text`: run on all inputs, or read as a chain of positions; and a clock.
 
-The reader of check_function.py, with nothing but Python.
+The reader of check_function.py, in plain Python.
 """
 
 import hashlib
@@ -15,9 +15,9 @@ def kind_of(at, length):
 
 
 def check_sizes(document, program, first):
-    """The sizes that a certificate names: one number from the first size on, and all that do not grow with it."""
+    """The sizes that a certificate names: one number from the first size on, and all others fixed."""
     ranges, fixed = sizes_of(document, program["sizes"])
-    need(ranges == {program["size"]: first}, f"it is about {program['sizes']}, and the first size given is {first}")
+    need(ranges == {program["size"]: first}, f"it is about {program['sizes']}, but the first size given is {first}")
     need(fixed == {name: b for name, (a, b) in program["numbers"].items() if not a}, "other numbers are fixed")
 
 
@@ -36,7 +36,7 @@ class Rules:
                 ((track, at),) = {(t, (n + s) // g - d) for t, g, s, d in tracks if (n + s) % g == 0}
                 self.place[f"{name}[{n}]"] = track, at
         need({at for _, at in self.place.values()} >= {0} and min(self.place.values())[1] >= 0, "positions", 2)
-        need(len({*self.place.values()}) == len(self.place), "two bits at one place", 2)
+        need(len({*self.place.values()}) == len(self.place), "two bits at the same position", 2)
         self.singles = len(singles)
         self.length = 1 + max(at for _, at in self.place.values())
         self.kind = {bit: (kind_of(at, self.length), track) for bit, (track, at) in self.place.items()}
@@ -46,7 +46,7 @@ class Rules:
         for kind, words in self.words.items():
             for line in self.of.get(kind, ()):
                 signed = line[0] == "signed" and line[1] != "="
-                need(not line[signed].startswith("in_"), f"{line[signed]} is a name that this checker uses itself", 2)
+                need(not line[signed].startswith("in_"), f"{line[signed]} is a name reserved by this checker", 2)
                 words[line[signed]] = line[signed + 2 :][::-1], signed
         self.start = [bit for line in self.of.get("start", ()) for bit in line]
         self.steps = int(self.of["steps"][0][0]) if "steps" in self.of else None
@@ -54,7 +54,7 @@ class Rules:
         self.halt = " ".join(self.of["halt"][0]).removeprefix("when ") if "halt" in self.of else None
 
     def run_all(self, lines, conditions, longest=4):
-        """These are the lines; all inputs that satisfy the conditions, run by the definition of a step."""
+        """Checks that these are the lines; runs all inputs that satisfy the conditions, by the definition of a step."""
         need(self.lines == [lines, conditions], "these are not the lines of the rules")
         if self.length > longest:
             return
@@ -69,7 +69,7 @@ class Rules:
                 after = {bit for writes in matched for bit in writes} - {"nothing"}
                 if self.halt == "at fixed point" and after == state:
                     break
-                need(step != self.steps, "a run is not over in time")
+                need(step != self.steps, "a run does not end in time")
                 state = after
             names = {}
             for kind, at, mark in (("input", first, ""), ("input", first, "in_"), ("output", state, "")):
@@ -77,10 +77,10 @@ class Rules:
                     top = signed and bits[-1] in at
                     number = sum((bit in at) << k for k, bit in enumerate(bits)) - (top << len(bits))
                     names[mark + name] = Word(number)
-            need(all(holds(line, names) for line in lines), f"a line is not true of {names}")
+            need(all(holds(line, names) for line in lines), f"a line is violated by {names}")
 
     def chain(self):
-        """What the classes have, and the words as weights: all that must be the same at every size."""
+        """The contents of the classes, and the words as weights: all that must be the same at every size."""
         found = {kind: [0, 0, set()] for kind in range(6)}  # start, free, rules
         for bit in self.start:
             found[self.kind[bit][0]][0] |= 1 << self.kind[bit][1]
@@ -115,19 +115,19 @@ class Rules:
                 )
                 need(weights.setdefault(self.kind[bit], weight) == weight, f"the digits of {name} are not in order", 2)
             middle = {at for bit, at in self.kind.items() if at[0] == 3 and bit not in bits}
-            need(not middle & set(weights), f"{name} has only a part of the positions in the middle", 2)
+            need(not middle & set(weights), f"{name} has only some of the middle positions", 2)
             words[mark + name] = few, weights
         halt = self.kind.get(self.halt, self.halt)
         return {k: (s, f, tuple(sorted(r))) for k, (s, f, r) in found.items()}, words, halt
 
     def timed(self, clock):
-        """The clock ends when the steps do; that nothing changes shows one step later."""
+        """Checks that the clock ends with the steps; a fixed point shows one step later."""
         steps, rests = clock.steps(self.length), self.halt == "at fixed point"
         need(self.steps in (steps + rests, None if self.halt else steps), "the clock does not count the steps")
 
     def agrees(self, data, classes, short):
-        """The certificate's description of the rules must be what was read; `at` is the size of these."""
-        said, program, masks = data["chain"], data["program"], dict.fromkeys(range(1, 6), 0)
+        """Checks a certificate's description of the rules against these rules; `at` is their size."""
+        chain, program, masks = data["chain"], data["program"], dict.fromkeys(range(1, 6), 0)
         for track, at in self.place.values():
             masks[kind_of(at, self.length)] |= 1 << track
         own = {
@@ -139,21 +139,21 @@ class Rules:
             "global_rules": [[mask, value, writes[3]] for mask, value, *writes in classes[0][2]],
             "start_globals": classes[0][0],
             "globals": [bit for bit, (kind, _) in self.kind.items() if kind == 0],
-            "tracks": [f"{name}.{s}" if g > 1 else name for name, g, s, _ in said["places"]],
+            "tracks": [f"{name}.{s}" if g > 1 else name for name, g, s, _ in chain["places"]],
         }
-        need({**said, **own} == said, "the chain of the certificate is not that of the rules")
-        need(set(said) == {*own, "places", "unit", "extra"} and data["short"] == short, "a field that is not known")
+        need({**chain, **own} == chain, "the chain of the certificate differs from the rules")
+        need(set(chain) == {*own, "places", "unit", "extra"} and data["short"] == short, "an unknown field")
         lines = "".join(f"{word} {' '.join(line)}\n" for word in ("bits", "block", "when") for line in self.of[word])
         need(program["id"] == hashlib.sha256(lines.encode()).hexdigest(), "the certificate is for other rules")
-        need(program["numbers"][program["size"]] == [1, 0], "the name of the size")
-        laws = [len(weights) == len(said["places"]) for law in data["laws"] for weights in law[:2]]
+        need(program["numbers"][program["size"]] == [1, 0], "an invalid name of the size")
+        laws = [len(weights) == len(chain["places"]) for law in data["laws"] for weights in law[:2]]
         fields = {*program} - {"conditions"}
         known = fields == {"size", "sizes", "numbers", "ensures", "at", "id"} and all(laws) and len(data) == 10
-        need(known, "a field that is not known")
+        need(known, "an unknown field")
 
 
 class Clock:
-    """A ghost: it goes through the positions in sweeps, up and down by turns, and stays `rate` steps at each."""
+    """A ghost: it passes through the positions in sweeps, alternately up and down, and stays `rate` steps at each."""
 
     def __init__(self, sweeps, delay, early, fixed):
         self.sweeps, rates = [(way == "up", rate) for way, rate in sweeps], [rate for _, rate in sweeps]
@@ -168,7 +168,7 @@ class Clock:
         return rates * length + self.delay - self.early if self.fixed is None else self.fixed
 
     def last(self, clock, kind):
-        """The sweep whose last step here is this one, and whether it ends at this class."""
+        """The sweep whose last step here this is, and whether it ends at this class."""
         sweep = self.waits.index(clock + 1) - 1 if clock > 0 and clock + 1 in self.waits else None
         return sweep, sweep is not None and kind == (5 if self.sweeps[sweep][0] else 1)
 
@@ -176,7 +176,7 @@ class Clock:
         return 0 if not self.sweeps or kind != (1 if self.sweeps[0][0] else 5) else -self.delay or 1
 
     def goes(self, clock, kind):
-        """1 where the clock continues above, -1 below, 0 where it stays."""
+        """1 if the clock continues above, -1 below, 0 if it stays."""
         sweep, ends = self.last(clock, kind)
         return 0 if sweep is None or ends else 1 if self.sweeps[sweep][0] else -1
 

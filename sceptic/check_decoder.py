@@ -1,19 +1,19 @@
-"""Checks without bitwright that a transformer is right on every input of a task.
+"""Checks without bitwright that a transformer is correct on every input of a task.
 
     python check_decoder.py DECODER.safetensors CERTIFICATE.json
 
-The certificate holds the task: an automaton that reads a symbol of each word in every column and writes one of the
-answer, and where they stand in the tokens. Greedy decoding is right on an input if at every step, with the right
-answers so far, the right token's logit is the largest. The inputs are taken apart by group (step, symbol that was
-written last, right symbol), and each group into boxes: ranges of symbols, and of states of the automaton. In a box
+The certificate contains the task: an automaton that reads a symbol of each word in every column and writes one of the
+answer, and the places of the symbols among the tokens. Greedy decoding is correct on an input if at every step, after
+the right answers so far, the right token has the largest logit. The inputs are divided into groups (step, last symbol
+written, right symbol), and each group into boxes: ranges of symbols, and of states of the automaton. In a box
 
-1. attention writes the sum over heads of N/D, where N and D are sums over columns: for all constants c and d the sum of
-   (N - c D)/d has an exact least and greatest value, by dynamic programming along the edges of the automaton;
+1. attention outputs the sum over heads of N/D, where N and D are sums over columns: for all constants c and d the sum
+   of (N - c D)/d has an exact least and greatest value, by dynamic programming along the edges of the automaton;
 2. the rest of the network is enclosed by enclosures.py, on these ranges or on parts of them.
 
-How groups are split is in the certificate. Trusted are Python and these two files;
-that the automaton is the one you mean is for you to read. Exit 0: what the certificate calls proved holds; 1: it does
-not, or nothing is; 2: a file cannot be read.
+The certificate lists the splits. You trust Python and these two files, and read for yourself that the automaton is the
+intended one. Exit 0: every proof in the certificate is confirmed; 1: one is not, or there is none; 2: a file cannot be
+read.
 """
 
 import base64
@@ -48,7 +48,7 @@ from enclosures import (
 )
 
 EMPTY, LEAF = 65534, 65535
-HALVINGS, SPLITS = 8, 12  # at most: of ranges, and of boxes
+HALVINGS, SPLITS = 8, 12  # most halvings of ranges, and most splits of boxes
 KINDS = {"rms", "layer", "relu", "gelu", "gelu_tanh", "silu"}
 NAMES = [
     {*names.split()}
@@ -80,15 +80,15 @@ TYPES = {"F32": ("float32", "f", 4), "F64": ("float64", "d", 8)}
 
 
 def fixed(x):
-    """A weight in units of 2^-60, to a unit."""
+    """A weight in units of 2^-60, with an error of at most one unit."""
     over, under = x.as_integer_ratio()
     return (2 * over * ONE + under) // (2 * under)
 
 
 def known(what, value):
-    """An object, which must have the fields of its kind and no others."""
+    """Checks that an object has exactly the fields of its kind."""
     wanted = {*FIELDS[what].split()}
-    need(type(value) is dict and value.keys() == wanted, f"a {what} has the fields {FIELDS[what]}, and no others")
+    need(type(value) is dict and value.keys() == wanted, f"a {what} must have exactly the fields {FIELDS[what]}")
     return value
 
 
@@ -104,25 +104,25 @@ class Decoder:
             begin, end = end, body + tensor["data_offsets"][1]
             stored = data[begin:end]
             sound = body + tensor["data_offsets"][0] == begin and len(stored) == size * prod(shape) == end - begin > 0
-            need(sound, f"tensor {name} has a wrong size or place")
+            need(sound, f"tensor {name} has a wrong size or position")
             values = [fixed(x) for (x,) in struct.iter_unpack("<" + letter, stored)]
             for columns in shape[:0:-1]:
                 values = [values[i : i + columns] for i in range(0, len(values), columns)]
             self.tensors[name], hashed[name] = values, f"\n{name} {kind} {shape}\n".encode() + stored
         parts = json.dumps(document["decoder"], sort_keys=True).encode(), *(hashed[name] for name in sorted(hashed))
         self.sha256, self.used = sha256(b"".join(parts)).hexdigest(), set()
-        need(document["format"] == "bitwright decoder 1", "the network's file is none of a decoder")
+        need(document["format"] == "bitwright decoder 1", "the network's file is not a decoder")
         need(document["sha256"] == self.sha256, "the network's file was altered", 1)
-        need(not KINDS & self.tensors.keys(), "a tensor has the name of a function")
+        need(not KINDS & self.tensors.keys(), "a tensor has a reserved name")
         self.__dict__ |= vars(self.build(document["decoder"]))
-        need(end == len(data) and self.used == self.tensors.keys(), "the file has bytes or tensors that nothing uses")
+        need(end == len(data) and self.used == self.tensors.keys(), "the file has unused bytes or tensors")
         (layer,) = self.layers
         self.__dict__ |= vars(layer) | {"unit": unit, "length": length}
 
     def build(self, value):
-        """The structure, with tensors for their names."""
+        """The structure, with tensors in place of their names."""
         if type(value) is dict:
-            need(value.keys() in NAMES, f"nobody knows an object of {', '.join(value)}")
+            need(value.keys() in NAMES, f"unknown object with the fields {', '.join(value)}")
             parts = {name: self.build(part) for name, part in value.items()}
             return Linear(**parts) if parts.keys() == {"weight", "bias"} else SimpleNamespace(**parts)
         if type(value) is list:
@@ -148,11 +148,11 @@ class Decoder:
         head, h = self.heads[number], normed(self.attention_norm, self.embed(p, x))
         query = turned(head.rope, p, normed(head.query_norm, chained(head.query, h)))
         key, value = turned(head.rope, p, normed(head.key_norm, chained(head.key, h))), chained(head.value, h)
-        sums = 2 * self.length + 8 + len(self.heads) * len(value.center)  # roundings of softmax, of its sum, of heads
+        sums = 2 * self.length + 8 + len(self.heads) * len(value.center)  # roundings of softmax, its sum, and the heads
         return query, key, chained(head.output, value.wider(sums))
 
     def margins(self, ranges, last, right):
-        """Of the worst rival of the best right token: the least margin, and its slopes by the attention output."""
+        """The least margin over all rivals of the best right token, and its slopes by the attention output."""
         rows = [
             [(high - low) // 2 + 1 if i == k else 0 for i in range(len(ranges))] for k, (low, high) in enumerate(ranges)
         ]
@@ -178,7 +178,7 @@ class Decoder:
 
 
 class Task:
-    """An automaton by columns, and where its symbols stand in the tokens."""
+    """An automaton over columns, and the places of its symbols among the tokens."""
 
     def __init__(self, document):
         layout = known("layout", known("task", document)["layout"])
@@ -196,10 +196,10 @@ class Task:
         names = [*self.words, self.answer, *self.flags]
         sound &= len({*names}) == len(names) and {*map(type, names)} == {str} and self.statement != "stop"
         sound &= len(self.at) == sum(type(slot) is tuple for slot in self.slots)
-        need(sound and read and written, "the layout has a place twice, or one that is none")
+        need(sound and read and written, "the layout has a duplicate or invalid place")
         lows, highs = (0, *[0] * words, -(not self.answers), 0), (states, *self.symbols, self.answers, states)
         sound = all(a <= x < b for edge in self.edges for a, x, b in zip(lows, edge, highs, strict=True))
-        need(sound, "an edge of the automaton leads nowhere")
+        need(sound, "an edge of the automaton is invalid")
         need(all(len(of) == states and min(of) >= 0 for of in (self.ends, *self.flags.values())), "a state is missing")
         self.sizes = dict(
             zip(names, (*self.symbols, self.answers, *(max(of) + 1 for of in self.flags.values())), strict=True)
@@ -216,7 +216,7 @@ class Task:
         self.check_runs()
 
     def check_runs(self):
-        """Every input must have exactly one run: counts (0, 1, more) by state, of the runs of all prefixes."""
+        """Checks that every input has exactly one run: counts the runs (0, 1, more) of all prefixes, by state."""
         steps, prefixes = {read: [] for read in product(*map(range, self.symbols))}, {tuple(map(int, self.starts))}
         for before, *read, _, after in self.edges:
             steps[*read].append((before, after))
@@ -228,24 +228,24 @@ class Task:
                     reached[after] = min(2, reached[after] + runs[before])
                 longer.add(tuple(reached))
             prefixes = longer
-            need(len(prefixes) < 10_000, "the automaton guesses too much")
+            need(len(prefixes) < 10_000, "the automaton has too many guesses")
         once = all(dot(runs, map(bool, self.ends)) == 1 for runs in prefixes)
-        need(once, "an input has no run of the automaton, or several", 1)
+        need(once, "an input has no run of the automaton, or several runs", 1)
 
     def tokens_of(self, seen):
-        """(position, token) of all that can stand where something is seen."""
+        """The possible (position, token) pairs where a place is visible."""
         slots = [[slot] if type(slot) is int else self.token[slot[0]] for slot in self.slots[:seen]]
         return [(p, x) for p, tokens in enumerate(slots) for x in tokens]
 
     def groups(self, about):
-        """(step, symbol that was written last, right symbol); -1 for a fixed token, and for the stop token."""
+        """(step, last symbol written, right symbol); -1 for a fixed token, and for the stop token."""
         for step in [len(self.places)] if about == "stop" else range(len(self.places)):
             last = self.slots[len(self.prompt) - 1 + step]
             rights = [-1] if about == "stop" else range(self.sizes[self.places[step][0]])
             yield from product([step], [-1] if type(last) is int else range(self.sizes[last[0]]), rights)
 
     def edges_of(self, key):
-        """The edges of a column in a box by their states: what picks the symbols of each word and the answers."""
+        """The edges of a column in a box by their states: the selected symbols of each word and of the answer."""
         (*ranges, answer), found = key, {}
         for before, *read, written, after in self.edges:
             inside = all(low <= x <= high for x, (low, high) in zip((before, *read, after), ranges, strict=True))
@@ -258,9 +258,9 @@ both = partial(map, add)
 
 
 class Sum:
-    """A sum over tokens: for each column, the ends of what each symbol of each word and of the answer adds.
+    """A sum over tokens: for each column, the ends of the contributions of each symbol of each word and the answer.
 
-    Column -1 has what the fixed tokens add, and the flags of each end state.
+    Column -1 has the contributions of the fixed tokens, and of the flags of each end state.
     """
 
     def __init__(self, task, part):
@@ -290,7 +290,7 @@ class Sum:
 
 
 def over_tokens(task, seen, ends):
-    """The sum of ends[position, token] = low, high over the positions that are seen."""
+    """The sum of ends[position, token] = low, high over the visible positions."""
 
     def part(column):
         place = {name: p for name in task.sizes if (p := task.at.get((name, column), seen)) < seen}
@@ -325,7 +325,7 @@ def combined(terms):
 
 
 class Step:
-    """A step of decoding after a symbol: of each head the sums of weights, and of weights times values."""
+    """A step of decoding after a symbol: for each head the sums of weights, and of weights times values."""
 
     def __init__(self, decoder, task, step, symbol):
         self.decoder, self.task, self.at, self.seen = decoder, task, (step, symbol), len(task.prompt) + step
@@ -334,12 +334,12 @@ class Step:
         self.sums = [self.look(number, head.scale) for number, head in enumerate(decoder.heads)]
 
     def look(self, number, scale):
-        """The sum of weights; the sums of weights times values, less a middle; the middle."""
+        """The sum of weights; the sums of weights times values, minus a center; the center."""
         (q, _, _), unit, scores, entries = self.decoder.read(number, *self.last), self.decoder.unit, {}, {}
         tokens = {at: self.decoder.read(number, *at)[1:] for at in self.task.tokens_of(self.seen)}
         best = max((key.center for key, _ in tokens.values()), key=partial(dot, q.center))
         for at, (k, value) in tokens.items():
-            apart = [a - b for a, b in zip(k.center, best, strict=True)]  # errors of the query move all scores alike
+            apart = [a - b for a, b in zip(k.center, best, strict=True)]  # errors of the query shift all scores equally
             off = sum(abs(dot(q.center, slope)) for slope in k.slopes) + dot(map(abs, q.center), k.radius)
             off += sum(abs(dot(slope, apart)) for slope in q.slopes) + dot(q.radius, map(abs, apart))
             off += dot(q.deviation(), k.deviation()) + ((len(q.center) + 8) * unit * dot(q.size(), k.size()) >> 24)
@@ -352,7 +352,7 @@ class Step:
         ]
         for at, (score, off, value) in scores.items():
             weight, off = exponential(most - score), off + (unit * (8 * ONE + 2 * (most - score + off)) >> 24)
-            need(off < ONE, "a score may be wrong by a factor", 1)
+            need(off < ONE, "the error of a score is too large", 1)
             wrong = (weight * (off + (off * off >> S)) >> S) + LOSS
             entries[at] = [(weight - wrong, weight + wrong)]
             for v, d, m in zip(value.center, value.deviation(), middle, strict=True):
@@ -363,7 +363,7 @@ class Step:
 
 
 class Near:
-    """Constants c and d for the boxes in a box: with these, the sum over heads of N/D is c plus nearly (N - c D)/d."""
+    """Constants c and d for the boxes in a box, such that the sum over heads of N/D is close to c plus (N - c D)/d."""
 
     def __init__(self, step, keys, ends):
         self.heads, self.center, parts = [], [0] * len(step.sums[0][-1]), []
@@ -378,10 +378,10 @@ class Near:
         self.sums = [combined(terms) for terms in zip(*parts, strict=True)]
 
     def ranges(self, keys, ends):
-        """Where the attention output is over a box: a range of each coordinate."""
+        """The range of each coordinate of the attention output over a box."""
         found = []
         weights = [weights.extremes(keys, ends) for weights, _, _ in self.heads]
-        need(min(low for low, _ in weights) > 0, "weights of attention may be 0", 1)
+        need(min(low for low, _ in weights) > 0, "attention weights may be 0", 1)
         inverse = [(ONE * ONE // high, ONE * ONE // low + 1) for low, high in weights]
         off = [max(abs(i - share) for i in pair) for pair, (_, share, _) in zip(inverse, self.heads, strict=True)]
         for k, (center, each) in enumerate(zip(self.center, self.sums, strict=True)):
@@ -397,7 +397,7 @@ class Near:
 
 
 class Group:
-    """Inputs with one symbol written last and one right symbol at a step; `goal` is the margin to prove."""
+    """Inputs with one last symbol written and one right symbol at a step; `goal` is the margin to prove."""
 
     def __init__(self, step, number, symbol, right, goal):
         task = self.task = step.task
@@ -427,7 +427,7 @@ class Group:
         return Near(self.step, self.keys(low, high), self.ends)
 
     def holds(self, ranges, halvings):
-        """Whether the right token wins wherever the attention output is in these ranges, or in their halves."""
+        """Whether the right token wins for all attention outputs in these ranges, or in their halves."""
         least, slopes = self.step.decoder.margins(ranges, self.step.last, self.right)
         if least > self.goal or not halvings:
             return least > self.goal
@@ -437,7 +437,7 @@ class Group:
         return all(self.holds([*ranges[:k], part, *ranges[k + 1 :]], halvings - 1) for part in parts)
 
     def settle(self, low, high, near, splits):
-        """Proves a box; if it cannot, with constants of its own, and then in halves."""
+        """Proves a box; if that fails, with the box's own constants, and then in halves."""
         ranges, n = near.ranges(self.keys(low, high), self.ends), self.task.length
         if self.holds(ranges, HALVINGS):
             return
@@ -447,7 +447,7 @@ class Group:
             return
         need(splits, f"not proved at step {self.step.seen - len(self.task.prompt) + 1}: {low} to {high}", 1)
         slopes, moves = self.step.decoder.margins(ranges, self.step.last, self.right)[1], {}
-        for at in range(n * len(self.task.words)):  # how far the variable moves the margin
+        for at in range(n * len(self.task.words)):  # influence of the variable on the margin
             ends = [each.part(at % n)[1][at // n][low[at] : high[at] + 1] for each in near.sums]
             parts = zip(slopes, ranges, ends, strict=True)
             moves[at] = sum(abs(slope) * (max(row) - min(row)) // (b - a + 1) for slope, (a, b), row in parts)
@@ -456,12 +456,12 @@ class Group:
                 self.settle(*half, near, splits - 1)
 
     def halves(self, low, high, at):
-        need(low[at] < high[at], f"a single value is split: {low} to {high}", 1)
+        need(low[at] < high[at], f"a single value cannot be split: {low} to {high}", 1)
         middle = (low[at] + high[at]) // 2
         return (low, [*high[:at], middle, *high[at + 1 :]]), ([*low[:at], middle + 1, *low[at + 1 :]], high)
 
     def walk(self, tree, low, high, depth=0, near=None):
-        """Proves the leaves of a split tree, of which the codes come in preorder."""
+        """Proves the leaves of a split tree with codes in preorder."""
         code = next(tree)
         self.nodes += 1
         near = near if depth % 3 and near else lru_cache(None)(lambda: self.near(low, high))
@@ -469,7 +469,7 @@ class Group:
             for half in self.halves(low, high, code):
                 self.walk(tree, *half, depth + 1, near)
         else:
-            need(code in (EMPTY, LEAF) and self.possible(low, high) == (code == LEAF), "a box is empty, or is not", 1)
+            need(code in (EMPTY, LEAF) and self.possible(low, high) == (code == LEAF), "a box is wrongly marked", 1)
             if code == LEAF:
                 self.settle(low, high, near(), SPLITS)
 
@@ -479,23 +479,23 @@ def trees_of(trees):
     packed, found, at = zlib.decompressobj(), {}, 0
     nodes = base64.b64decode(known("trees", trees)["nodes"], validate=True)
     codes = [code for (code,) in struct.iter_unpack("<H", packed.decompress(nodes, 1 << 28))]
-    need(packed.eof and not packed.unused_data, "trees are cut off, or too large")
+    need(packed.eof and not packed.unused_data, "trees are truncated or too large")
     for *group, count in trees["groups"]:
-        need(tuple(group) not in found and count > 0, "a group comes twice, or has no tree", 1)
+        need(tuple(group) not in found and count > 0, "a group is repeated or has no tree", 1)
         found[tuple(group)], at = codes[at : at + count], at + count
-    need(at == len(codes), "trees have more nodes than their groups, or fewer", 1)
+    need(at == len(codes), "the number of tree nodes does not match the groups", 1)
     return found
 
 
 def check(claim, data, task):
-    """Ends the program unless a claim holds; how many groups and boxes there are."""
+    """Ends the program unless a claim holds; returns the numbers of groups and boxes."""
     about, arithmetic, method, margin, trees = itemgetter("about", "arithmetic", "method", "margin", "trees")(claim)
-    need(about in (task.statement, "stop") and (about != "stop" or task.stop), f"the task says nothing of {about}", 1)
-    need(arithmetic in ("real", "float32") and method == "boxes", f"no proof is known by {method} for {arithmetic}", 1)
+    need(about in (task.statement, "stop") and (about != "stop" or task.stop), f"the task has no {about}", 1)
+    need(arithmetic in ("real", "float32") and method == "boxes", f"unsupported proof by {method} for {arithmetic}", 1)
     rest = {"verdict": "proved", "inputs": task.inputs, "counterexample": None, "open": [], "runtime": ""}
     for name, value in rest.items():
         need(json.dumps(claim[name]) == json.dumps(value), f"{name} is {claim[name]}, not {value}", 1)
-    need(type(margin) is float and margin >= 0, "a claim that is proved has a margin", 1)
+    need(type(margin) is float and margin >= 0, "a proved claim must have a margin", 1)
     decoder, step, boxes = Decoder(data, int(arithmetic == "float32"), len(task.slots)), None, 0
     groups, trees = [*task.groups(about)], trees_of(trees)
     for group in groups:
@@ -505,30 +505,28 @@ def check(claim, data, task):
         need(group in trees, f"the group {group} is missing", 1)
         codes = iter(trees.pop(group))
         inputs.walk(codes, inputs.low, inputs.high)
-        need(next(codes, None) is None, "a tree has more nodes than it needs", 1)
+        need(next(codes, None) is None, "a tree has superfluous nodes", 1)
         boxes += inputs.nodes
-    need(not trees, "there are trees of groups that the task does not have", 1)
+    need(not trees, "there are trees of groups outside the task", 1)
     need(claim["boxes"] == boxes, f"there are {boxes} boxes, not {claim['boxes']}", 1)
     return f"{len(groups):,} groups, {boxes:,} boxes"
 
 
 def main(network, certificate):
     data, certificate = Path(network).read_bytes(), read_json(Path(certificate).read_bytes().decode())
-    need(certificate.get("format") == "bitwright decoder certificate 1", "not a certificate of a decoder")
+    need(certificate.get("format") == "bitwright decoder certificate 1", "not a decoder certificate")
     known("certificate", certificate)
-    need(certificate["comparison"] is None or known("comparison", certificate["comparison"]), "a comparison is none")
+    need(certificate["comparison"] is None or known("comparison", certificate["comparison"]), "an invalid comparison")
     for claim in certificate["claims"]:
         example = known("claim", claim)["counterexample"]
-        need(example is None or known("counterexample", example), "a counterexample is none")
-    need(certificate["network"] == sha256(data).hexdigest(), "the certificate is about another file", 1)
+        need(example is None or known("counterexample", example), "an invalid counterexample")
+    need(certificate["network"] == sha256(data).hexdigest(), "the certificate is about a different file", 1)
     task = Task(certificate["task"])
-    need(certificate["weights"] == Decoder(data, 0, 0).sha256, "the certificate is about other weights", 1)
-    print(f"1. the file and its weights are those of the certificate: {certificate['network']}")
-    print(
-        f"2. {task.statement}: an automaton of {len(task.starts)} states, and a run for each of {task.inputs:,} inputs"
-    )
+    need(certificate["weights"] == Decoder(data, 0, 0).sha256, "the certificate is about different weights", 1)
+    print(f"1. the file and its weights match the certificate: {certificate['network']}")
+    print(f"2. {task.statement}: an automaton of {len(task.starts)} states, one run for each of {task.inputs:,} inputs")
     verdicts = {claim["verdict"] for claim in certificate["claims"]}
-    need(verdicts <= {"proved", "refuted", "tested", "not decided"}, "a verdict is none")
+    need(verdicts <= {"proved", "refuted", "tested", "not decided"}, "an invalid verdict")
     proved = [claim for claim in certificate["claims"] if claim["verdict"] == "proved"]
     for number, claim in enumerate(proved, 3):
         print(f"{number}. {claim['about']}: {check(claim, data, task)}, every margin above {claim['margin']}")

@@ -1,14 +1,15 @@
-"""Checks the certificate that rules do what their `ensure` lines say at every length, with nothing but Python.
+"""Checks the certificate that rules satisfy their `ensure` lines at every length, in plain Python.
 
     python check_function.py CERTIFICATE.json RULES.bw RULES.bw ...
 
-The RULES.bw are what `bitwright show NAME --let l=N --text` prints for every N from the first on, up to 8 positions or
-more, with `--let` for all numbers that the certificate fixes. A word has a letter (class, clock, input, bits) for every
-position; classes are first, second, middle, last but one and last. The certificate has pairs of letters that may stand
-side by side, and signs that weighted sums (laws) may have. Checked: start words of every length are so, a step leads
-from such words to such words, the lines are true where a run is over, it is over in time, and they are true for all
-inputs of fewer than five positions. Clock, laws, windows and verdicts are only used; all else is read off RULES.bw and
-compared. Larger sizes are assumed to continue as these do. Exit 0: it holds; 1: not; 2: unreadable.
+The RULES.bw are the output of `bitwright show NAME --let l=N --text` for every N from the first on, up to 8 positions
+or more, with `--let` for all numbers that the certificate fixes. A word has a letter (class, clock, input, bits) for
+every position; classes are first, second, middle, last but one and last. The certificate lists the pairs of letters
+that may be adjacent, and the possible signs of weighted sums (laws). Checked: start words of every length are of this
+form, a step leads from such words to such words, the lines hold at the end of a run, it ends in time, and they hold
+for all inputs of fewer than five positions. Clock, laws, windows and verdicts are only used as hints; all else is
+derived from RULES.bw and compared. Trusted: larger sizes continue this pattern. Exit 0: it holds; 1: it does not; 2:
+unreadable.
 """
 
 import json
@@ -33,7 +34,7 @@ class Check:
         self.zero = tuple((constant, False) for _, _, constant, _ in self.laws)
 
     def choices(self, kind, letter=None):
-        """The inputs that a position of this class may have; where letters hold them, the input of this letter."""
+        """The inputs that a position of this class may have; if the letters contain it, the input of this letter."""
         free, chosen, found = self.classes[kind][1], self.classes[kind][1], []
         while True:
             found.append(chosen)
@@ -42,7 +43,7 @@ class Check:
             chosen = (chosen - 1) & free
 
     def read(self, states, letter, chosen):
-        """The laws after one more letter: carry, and whether a digit was not 0."""
+        """The laws after one more letter: carry, and whether any digit was nonzero."""
         found = []
         for (carry, odd), (tracks, inputs, _, _) in zip(states, self.laws, strict=True):
             total = carry + sum(w for t, w in enumerate(tracks) if letter[3] >> t & 1)
@@ -55,7 +56,7 @@ class Check:
         return tuple(-1 if top < 0 else int(top > 0 or odd) for top, (_, odd) in zip(tops, states, strict=True))
 
     def sent(self, letter):
-        """What a letter writes below, here, above and to single bits; and where its clock continues, below or above."""
+        """The bits that a letter writes below, here, above and to single bits; if its clock moves below or above."""
         to = [0, 0, 0, 0]
         for mask, value, *writes in self.classes[letter[0]][2]:
             if letter[3] & mask == value:
@@ -63,7 +64,7 @@ class Check:
         return to, self.clock.goes(letter[1], letter[0])
 
     def over(self, single, letter):
-        """Whether the clock has run out, and whether the bit that ends a run is on, by one letter or single bits."""
+        """Whether the clock has run out, and whether the halting bit is on, in a letter or single bits."""
         ended = self.clock.ended(letter[1], letter[0], single >> self.width)
         at, track = self.halt if isinstance(self.halt, tuple) else (9, 0)
         return ended, bool((single if at == 0 else letter[3] if at == letter[0] else 0) >> track & 1)
@@ -76,11 +77,11 @@ class Check:
         while todo:
             before, states = todo.pop()
             if before[0] == 5:
-                need(self.signs(states) in self.verdicts.get(single, ()), "a start word has other signs")
+                need(self.signs(states) in self.verdicts.get(single, ()), "a start word has unlisted signs")
             for kind in FOLLOWS[before[0]]:
                 for chosen in self.choices(kind):
                     letter = self.begin(kind, chosen)
-                    need(letter in self.windows.get(single, {}).get(before, ()), "a start word has another window")
+                    need(letter in self.windows.get(single, {}).get(before, ()), "a start word has an unlisted window")
                     node = letter, self.read(states, letter, chosen)
                     todo += [] if node in seen else [node]
                     seen.add(node)
@@ -92,7 +93,7 @@ class Check:
         return found
 
     def step(self, single, guess):
-        """Of words with these single bits that are not over, and with the guessed ones next: is what follows in?"""
+        """Checks that the successors of running words with these single bits, and the guessed next ones, are listed."""
         windows, then = self.windows[single], self.windows[guess]
         # letter, bits written to it and whether its clock starts, laws of word and successor, letter of the successor
         # before it, whether a window of the successor is missing, single bits one step later
@@ -113,7 +114,7 @@ class Check:
                     missing, ahead = bad or made not in then.get(behind, ()), self.read(new, made, 0)
                 if other == START:
                     if self.signs(old) in self.verdicts.get(single, ()):
-                        need(after in self.windows, "a step leads to other single bits")
+                        need(after in self.windows, "a step leads to unlisted single bits")
                         right = not missing and self.signs(ahead) in self.verdicts.get(guess, ())
                         need(after != guess or right, "a step leads out of the windows or verdicts")
                     continue
@@ -127,7 +128,7 @@ class Check:
                         todo.append(node)
 
     def end(self, single, line):
-        """Where a run is over the line is true, and it is over in time and as the rules say."""
+        """Checks that the line holds at the end of a run, and that the run ends in time, as in the rules."""
         windows = self.windows[single]
         rests, singles = self.halt == "at fixed point", (1 << self.width) - 1
         after = self.singles_after(single) & singles
@@ -139,9 +140,9 @@ class Check:
                 if self.signs(old) in self.verdicts.get(single, ()):
                     still = still and bits == letter[3] and after == single & singles
                     ended, halted = over
-                    need(not ended or (still if rests else halted or self.halt is None), "a run is not over in time")
+                    need(not ended or (still if rests else halted or self.halt is None), "a run does not end in time")
                     done = halted if isinstance(self.halt, tuple) else ended
-                    need(not done or line.truth(line.tree, at), "a line is not true")
+                    need(not done or line.truth(line.tree, at), "a line is violated")
                 continue
             own = self.sent(letter)[0] if letter != START else [0, 0, 0, 0]
             for other in windows.get(letter, ()):
@@ -159,9 +160,9 @@ class Check:
 
 
 def main(certificate, *texts):
-    document = json.loads(Path(certificate).read_text())  # `bitwright certify -o` writes it as a link of its chain
+    document = json.loads(Path(certificate).read_text())  # `bitwright certify -o` stores it as a link of its chain
     data = document["links"]["function"]["proof"] if "links" in document else document
-    need(data.get("format") == "bitwright function 1" and texts, "no certificate of a function, or no rules", 2)
+    need(data.get("format") == "bitwright function 1" and texts, "not a function certificate, or no rules", 2)
     chain, program = data["chain"], data["program"]
     stated = [program.get(name, []) for name in ("ensures", "conditions")]
     read = sorted((Rules(Path(text).read_text(), chain["places"]) for text in texts), key=lambda rules: rules.length)
@@ -170,7 +171,7 @@ def main(certificate, *texts):
     check_sizes(document, program, sizes[0])
     need(sizes == list(range(sizes[0], sizes[-1] + 1)) and lengths[-1] >= 8, "give all sizes to eight positions", 2)
     need([s * chain["unit"] + chain["extra"] for s in sizes] == lengths, "positions do not grow with the size")
-    for size, rules in zip(sizes, read, strict=True):  # the lines of the certificate are those of the rules
+    for size, rules in zip(sizes, read, strict=True):  # the lines of the certificate match the rules
         rules.run_all(*([with_numbers(line, program["numbers"], size) for line in lines] for lines in stated))
     long = [rules.chain() for rules in read if rules.length >= 5]
     need(all(one == long[0] for one in long), "the classes are not the same at all sizes")

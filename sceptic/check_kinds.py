@@ -4,8 +4,8 @@
 
 The theorem is in docs/explanation/cells.md, the keys of a certificate in README.md. This program
 reads the text, derives the atoms of every cell line, their modulus and the cut-off, expands the text at every size up
-to it, and compares everything that the certificate says with what it found. Exit 0: it holds; 1: it does not; 2: it
-cannot be read. What it proves is about sizes from the smallest ones on, which it prints. It needs the folder kinds.
+to it, and compares the certificate with its own results. Exit 0: it holds; 1: it does not; 2: it cannot be read. The
+proof covers sizes from the smallest ones on, which it prints. It needs the folder kinds.
 """
 
 import json
@@ -30,7 +30,7 @@ def determinant(rows):
 
 
 def cutoff(atoms, names, size):
-    """The theorem: V + n N R, rounded down to what is less."""
+    """The theorem: V + n N R, rounded down."""
     n, column, reach = len(names), names.index(size), {}
     for form in atoms.forms.values():
         normal = [int(form.get(name, 0)) for name in names]
@@ -49,13 +49,13 @@ def cutoff(atoms, names, size):
 
 
 def first(valid, name):
-    """The first value at which no array that grows with this number is empty; 0 where there is none."""
+    """The first value at which no array that grows with this number is empty; 0 if there is none."""
     grow = [form for form in valid if form.keys() - {""} == {name} and form[name] > 0]
     return max((ceil(-form.get("", 0) / form[name]) for form in grow), default=0)
 
 
 def sizes_of(text, source):
-    """The numbers that follow from no others and that bits, blocks, cells or rules depend on."""
+    """The independent numbers on which bits, blocks, cells or rules depend."""
     lines = [re.sub("#.*", "", line).strip() for line in source.splitlines()]
     words = {
         word
@@ -78,8 +78,8 @@ def main(source, certificate):
     link = document["links"]["sizes"] if "links" in document else None  # of `bitwright certify -o`
     claimed = document if link is None else link["proof"]
     names, smallest = sizes_of(text, source), claimed["sizes"]
-    need([*smallest] == names, f"the sizes are {', '.join(names) or 'none'}")
-    need(all(type(least) is int for least in smallest.values()), "a smallest size is no number")
+    need([*smallest] == names, f"the sizes must be {', '.join(names) or 'none'}")
+    need(all(type(least) is int for least in smallest.values()), "a smallest size is not a number")
     families, lines = Families(text, smallest), []
     for number, case, bits in families.cells:
         atoms = Atoms(families, case, bits)
@@ -96,8 +96,8 @@ def main(source, certificate):
             for kind, cell in [*kinds(text, at)]:
                 seen.setdefault(json.dumps(kind), {"blocks": kind[0], "ports": kind[1], "sizes": at, "cell": cell})
             looked_at, least = looked_at + 1, least if looked_at or values not in below else at
-        except NoProgramError as error:  # from the smallest sizes on, only an extent may say so
-            need(values in below or not exists, f"the text is no program at {at}: {error}")
+        except NoProgramError as error:  # from the smallest sizes on, only an extent may fail
+            need(values in below or not exists, f"the text is not a program at {at}: {error}")
     found = {"format": "bitwright kinds certificate 1", "text_sha256": sha256(source.encode()).hexdigest()}
     found |= {
         "sizes": smallest,
@@ -110,15 +110,15 @@ def main(source, certificate):
         same = json.dumps(claimed.get(name), sort_keys=True) == json.dumps(found.get(name), sort_keys=True)
         need(
             same and name in found,
-            f"the certificate says {name} = {str(claimed.get(name))[:300]}, but it is {found.get(name)}",
+            f"the certificate has {name} = {str(claimed.get(name))[:300]}, but it must be {found.get(name)}",
         )
-    said = ", ".join(f"{size}>={value}" for size, value in least.items())
-    named = None if link is None else "every graph" if text.nodes else said or "every"
+    span = ", ".join(f"{size}>={value}" for size, value in least.items())
+    named = None if link is None else "every graph" if text.nodes else span or "every"
     right = link is None or (link["claim"]["verdict"], link["claim"]["sizes"]) == ("proved", named)
-    need(right, f"the claim is about other sizes than the proof, {said}")
-    said = said or "the one size it has"
+    need(right, f"the claim covers different sizes from the proof, {span}")
+    span = span or "its single size"
     print(
-        f"HOLDS: all cells are of {len(seen)} kind{'s' * (len(seen) != 1)}, for {said}; {looked_at} sizes were expanded"
+        f"HOLDS: all cells are of {len(seen)} kind{'s' * (len(seen) != 1)}, for {span}; {looked_at} sizes were expanded"
     )
 
 

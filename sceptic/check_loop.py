@@ -1,15 +1,15 @@
-"""Check without bitwright that a loop computes what its `ensure` lines say, at every size.
+"""Checks without bitwright that a loop satisfies its `ensure` lines, at every size.
 
     python check_loop.py CERTIFICATE.json RULES.bw RULES.bw ...
 
-The RULES.bw are what `bitwright show NAME --bits N --text` prints for each N from the first. In a cut state one bit is
-on, some arrays are words of any bits, and all else is off. The certificate says how a round goes from any cut state to
-the next: in each state every array is off, on, its first or last bit, or a word, perhaps moved up or down. Where a bit
-walks through an array (a phase), busy arrays work on their own; check_function.py checks what they compute. Checked at
-all sizes given: the start, every step, every phase, that all cases have a path, that a round keeps the invariants (by
-polynomials and linear arithmetic) on every path that is ever taken, that a word is 0 before the run is over, that the
-outputs then stay, and that the lines follow, for inputs that satisfy the `where` lines. Assumed is that larger sizes
-continue as these do. Exit 0: it holds; 1: it does not; 2: something cannot be read.
+The RULES.bw are the output of `bitwright show NAME --bits N --text` for each N from the first. In a cut state one bit
+is on, some arrays are words of any bits, and all else is off. The certificate describes the rounds from any cut state
+to the next: in each state every array is off, on, its first or last bit, or a word, perhaps shifted up or down. While a
+bit moves through an array (a phase), busy arrays work independently; check_function.py checks what they compute.
+Checked at all sizes given: the start, every step, every phase, that all cases have a path, that a round keeps the
+invariants (by polynomials and linear arithmetic) on every path that is ever taken, that a word is 0 before the run is
+over, that the outputs then stay, and that the lines follow, for inputs that satisfy the `where` lines. Trusted: larger
+sizes continue this pattern. Exit 0: it holds; 1: it does not; 2: a file cannot be read.
 """
 
 import json
@@ -30,7 +30,7 @@ from shapes import AtSize
 
 
 def shown_parts(phase, data, size):
-    """The busy arrays that work together in a phase, each with the lines of their proof."""
+    """The arrays that are busy together in a phase, each with the lines of their proof."""
     found = []
     for part in phase["parts"]:
         program = data["phases"][part["proof"]]["program"]
@@ -39,7 +39,7 @@ def shown_parts(phase, data, size):
 
 
 def walked(at, path, start, data, size):
-    """Takes a path step by step; gives its states, and the number of its steps."""
+    """Follows a path step by step; returns its states and its number of steps."""
     states = [{array: state.get(array, ["off"]) for array in at.arrays} for state in path["states"]]
     need(
         states[0] == start and all(set(state) <= set(at.arrays) for state in path["states"]), "a path starts elsewhere"
@@ -53,12 +53,12 @@ def walked(at, path, start, data, size):
         else:
             made, steps = at.step(before), steps + 1
             need(all(made[a] == at.bits(a, after[a]) for a in at.arrays), f"a step of the path {path['fixed']} differs")
-    need(phases == len(path["phases"]), "a phase that never comes")
+    need(phases == len(path["phases"]), "a phase never begins")
     return states, steps
 
 
 def inputs_among(facts):
-    """The words that are always inputs, by these facts."""
+    """The words that are always inputs, according to these facts."""
     found = {}
     for sign, value, _ in facts:
         entered = [m for m in value if len(m) == 1 and m[0].startswith("in__")]
@@ -69,7 +69,7 @@ def inputs_among(facts):
 
 
 def check(data, texts, size):
-    """Everything at one size."""
+    """All checks at one size."""
     cut, words, measure = data["cut"], data["words"], data["measure"]
     at = AtSize(texts[size], {})
     rules, lengths = at.rules, {array: len(bits) for array, bits in at.arrays.items()}
@@ -80,11 +80,9 @@ def check(data, texts, size):
     entered = {
         n: next((a for a in words if ends[a][: len(b)] == tuple(b)), None) for n, (b, _) in rules.words["input"].items()
     }
-    need(
-        None not in entered.values() and len({*entered.values()}) == len(entered), "an input is no lower end of a word"
-    )
+    need(None not in entered.values() and len({*entered.values()}) == len(entered), "an input is not a lower word end")
     shown = {n: next((a for a in words if ends[a] == tuple(b)), None) for n, (b, _) in rules.words["output"].items()}
-    need(None not in shown.values(), "an output is no word")
+    need(None not in shown.values(), "an output is not a word")
     begin = {word: {} for word in words} | {array: {(f"in__{name}",): 1} for name, array in entered.items()}
     started, unary = {*rules.start} - {rules.bit[cut]}, {word for word in words if {*ends[word]} <= {*rules.start}}
     ones = {word for word in words if ends[word][0] in started}
@@ -93,7 +91,7 @@ def check(data, texts, size):
     named = {name: {(f"in__{name}",): 1} for name in rules.words["input"]}
 
     def stated(word, taken):
-        """The facts that the lines of one sort state."""
+        """The facts of the lines of one kind."""
         marked = f"at {cut}: " if word == "invariant" else ""
         lines = [line.removeprefix(marked) for kind, line in rules.lines if kind == word and line.startswith(marked)]
         trees = [symbolic.parsed(line) for line in lines if word != "where" or not {"%", "//"} & {*line.split()}]
@@ -109,9 +107,9 @@ def check(data, texts, size):
     start = {array: ["word", array] if array in words else ["on"] if array == cut else ["off"] for array in at.arrays}
     taken = {}
     for name, first in (("paths", start), ("rest", {**start, measure: ["off"]})):
-        asked = sorted({word for path in data[name] for word in path["fixed"]})
-        for bits in product((0, 1), repeat=len(asked)):
-            case = dict(zip(asked, bits, strict=True)).items()
+        names = sorted({word for path in data[name] for word in path["fixed"]})
+        for bits in product((0, 1), repeat=len(names)):
+            case = dict(zip(names, bits, strict=True)).items()
             need(any(path["fixed"].items() <= case for path in data[name]), "a case has no path")
         taken[name] = []
         for path in data[name]:
@@ -124,14 +122,14 @@ def check(data, texts, size):
             taken[name].append((path, states, steps))
             unary = {word for word in unary if states[-1][word] in (["down", word], ["word", word], ["off"])}
     exact = invariants
-    while True:  # what is only kept modulo a power of two is no fact
+    while True:  # a value kept only modulo a power of two is not a fact
         known, same, modular, exponents = [*given, *exact], inputs_among(exact), [], []
         for path, states, steps in taken["paths"]:
             round_ = Followed(path, states, words, same, known, lengths, unary)
             if contradictory(round_.facts):
                 continue
-            need(states[-1][measure] in (["down", measure], ["off"]), "the measure does not fall")
-            need(steps * lengths[measure] <= rules.steps, "the rounds may take more steps than the run has")
+            need(states[-1][measure] in (["down", measure], ["off"]), "the measure does not decrease")
+            need(steps * lengths[measure] <= rules.steps, "the rounds may take more steps than the run")
             loose = [round_.kept(fact) for fact in invariants]
             need(None not in loose, "a round does not keep the invariant")
             modular += [fact for fact, powers in zip(invariants, loose, strict=True) if powers]
@@ -153,7 +151,7 @@ def check(data, texts, size):
         follows = true(facts, (sign, value, word)) or any(
             true(facts, (sign, added(value, one, factor), word)) for one in alike for factor in (1, -1)
         )
-        if not follows and sign == "==":  # it is an invariant modulo a power of two, and too small for another multiple
+        if not follows and sign == "==":  # an invariant modulo a power of two, too small for another multiple
             left, zero = ([put(one, {measure: {}})[1] for one in some] for some in ([fact], invariants))
             same = any(not added(left[0], one, factor) for one in zero for factor in (1, -1))
             follows = same and max(map(abs, interval(left[0], bounds))) < power
@@ -163,7 +161,7 @@ def check(data, texts, size):
 
 
 def main(certificate, *files):
-    document = json.loads(Path(certificate).read_text())  # `bitwright certify -o` writes it as a link of its chain
+    document = json.loads(Path(certificate).read_text())  # `bitwright certify -o` stores it as a link of its chain
     data = document["links"]["function"]["proof"] if "links" in document else document
     need(data.get("format") == "bitwright function by rounds 2" and len(files) >= 8, "no certificate, or few rules", 2)
     (first,) = sizes_of(document, data["sizes"])[0].values()
@@ -173,7 +171,7 @@ def main(certificate, *files):
     phases = [phase for name in ("paths", "rest") for path in data[name] for phase in path["phases"].values()]
     seen = set()
     for phase, number in ((one, number) for one in phases for number in range(len(one["parts"]))):
-        proof = data["phases"][phase["parts"][number]["proof"]]  # which may be about smaller sizes as well
+        proof = data["phases"][phase["parts"][number]["proof"]]  # which may also cover smaller sizes
         about = {**proof["program"], "sizes": re.sub(r">=-?\d+", f">={first}", proof["program"]["sizes"])}
         proof = json.dumps({**proof, "program": about, "short": [n for n in proof["short"] if n >= first]})
         own = {size: shown_parts(phase, data, size)[number] for size in texts}

@@ -1,11 +1,11 @@
-"""Checks the certificate of a network of integers, using only Python's own integers.
+"""Checks the certificate for an integer network, in plain Python integers.
 
     python check_network.py NETWORK.safetensors RULES.bw [RULES.bw ...] CERTIFICATE.json
 
-RULES.bw is what `bitwright show NAME --text` prints. A state is the set of bits that are on. A template belongs to a
+RULES.bw is the output of `bitwright show NAME --text`. A state is the set of bits that are on. A template belongs to a
 block of bits and matches one configuration of them. The next state has all bits that some matched template writes. The
-network sees only the set S of templates that a state matches, n = |S|. From integers A, B and T (`first`, `last` and
-`thresholds` in its file) it says
+network's only input is the set S of templates that a state matches, n = |S|. With integers A, B and T (`first`, `last`
+and `thresholds` in its file) it outputs
 
     bit i is on  if  n >= 1  and  G_i > T[n][c_i],     G_i = sum over u of B[i][u] * max(0, sum over j in S of A[u][j])
 
@@ -27,18 +27,11 @@ from operator import mul
 from pathlib import Path
 
 LINES = {"bits", "block", "when", "cell", "input", "output", "start", "steps", "halt", "matches", "examples"}
-LINES |= {"port", "whole", "chain", "graph"}  # of node programs, which have cells, but no runs without a graph
-LINES |= {"where", "ensure", "invariant"}  # what the rules should do: no part of them
+LINES |= {"port", "whole", "chain", "graph"}  # for node programs, which have cells, but no runs without a graph
+LINES |= {"where", "ensure", "invariant"}  # claims about the rules, not part of them
 TENSORS = {"first": ("I8", "b", 1), "last": ("I8", "b", 1), "thresholds": ("I64", "q", 8)}  # type, and how to unpack it
-NOT_HASHED = {
-    "format",
-    "version",
-    "numpy",
-    "bits",
-    "examples",
-    "sha256",
-}  # fields of a network's file that its digest leaves out
-canonical = partial(json.dumps, sort_keys=True)  # to compare by: 1, 1.0 and true are three things
+NOT_HASHED = {"format", "version", "numpy", "bits", "examples", "sha256"}  # metadata outside the hash
+canonical = partial(json.dumps, sort_keys=True)  # for comparisons that distinguish 1, 1.0 and true
 
 
 def need(condition, message, code=2):
@@ -49,7 +42,7 @@ def need(condition, message, code=2):
 
 def read_json(text):
     def once(pairs):
-        need(len(dict(pairs)) == len(pairs), "JSON with a name that comes twice")
+        need(len(dict(pairs)) == len(pairs), "JSON with a repeated name")
         return dict(pairs)
 
     return json.loads(text, object_pairs_hook=once, parse_constant=int)  # int refuses NaN and Infinity
@@ -64,15 +57,15 @@ class Network:
         metadata = header.pop("__metadata__")
         self.about = read_json(metadata["bitwright"])
         whole = self.about["format"] == "bitwright integer network 1" and header.keys() == TENSORS.keys()
-        need(whole, "not a network of integers, which `bitwright export --to integer` makes of trained weights")
+        need(whole, "not an integer network, as written by `bitwright export --to integer`")
         for name, tensor in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
             (kind, letter, size), (rows, columns) = TENSORS[name], map(int, tensor["shape"])
             end = begin + rows * columns * size
             wanted = {"dtype": kind, "shape": [rows, columns], "data_offsets": [begin - body, end - body]}
-            need(canonical(tensor) == canonical(wanted), f"tensor {name} has a wrong type, size or place")
+            need(canonical(tensor) == canonical(wanted), f"tensor {name} has a wrong type, size or position")
             setattr(self, name, list(struct.iter_unpack(f"<{columns}{letter}", data[begin:end])))  # row by row
             self.sha256[name], self.shapes[name], begin = sha256(data[begin:end]).hexdigest(), (rows, columns), end
-        need(data[8:9] == b"{" and end == len(data), "the network's file is cut off, or has bytes of no tensor")
+        need(data[8:9] == b"{" and end == len(data), "the network's file is truncated or has extra bytes")
         usual = all(type(text := self.about[name]) is str and len(text) <= 100 for name in ("version", "numpy"))
         need(usual and len(metadata) == 1, "the network's file has metadata that bitwright does not write")
         (outputs, width), (_, inputs) = self.shapes["last"], self.shapes["first"]
@@ -82,11 +75,11 @@ class Network:
 
 
 class Rules:
-    """Canonical rule text. `blocks` has the templates of each block, by the bits that are on where one matches."""
+    """Canonical rule text. `blocks` maps each block to its templates, by the bits that are on at a match."""
 
     def __init__(self, text):
         lines = [line.split(" ") for line in text.splitlines()]
-        need({line[0] for line in lines} <= LINES, "these are not rules as `bitwright show --text` prints them")
+        need({line[0] for line in lines} <= LINES, "these are not rules in the form of `bitwright show --text`")
         self.lines = of = {kind: [line[1:] for line in lines if line[0] == kind] for kind in LINES}
         program = [" ".join(line) for line in lines if line[0] in ("bits", "block", "when")]
         self.id, self.templates = sha256("\n".join([*program, ""]).encode()).hexdigest(), program[-len(of["when"]) :]
@@ -101,21 +94,21 @@ class Rules:
         for line in of["when"]:
             names, values = zip(*(test.split("=") for test in line[: line.index("write")]), strict=True)
             on, templates = frozenset(compress(names, map(int, values))), self.blocks[names]
-            need({*values} <= {"0", "1"} and on not in templates, "two templates match the same")
+            need({*values} <= {"0", "1"} and on not in templates, "two templates match the same configuration")
             templates[on] = len(self.writes)
             self.writes.append({name for name in line[line.index("write") + 1 :] if name != "nothing"})
         written = {name.split(".")[-1] for name in chain(*self.writes)}  # node programs write to far.x, too
-        need(written <= {*self.names}, "a template writes what is no bit")
+        need(written <= {*self.names}, "a template writes an unknown bit")
 
     def kinds(self):
         """The kind of each cell that has templates: the size and configurations of each block, and the ports."""
         block_of, cells = {name: block for block in self.blocks for name in block}, self.lines["cell"] or self.blocks
-        need(sorted(chain(*cells)) == sorted(self.names), "there are cells, and a bit is not in one of them")
+        need(sorted(chain(*cells)) == sorted(self.names), "there are cells, but a bit is not in exactly one of them")
         for cell in cells:
             blocks, writes = [], []
             for block, own in groupby(cell, block_of.get):
                 value = {name: 1 << i for i, name in enumerate(own)}  # in the order of the cell
-                need(len(value) == len(block), "a cell has a part of a block")
+                need(len(value) == len(block), "a cell has only a part of a block")
                 table = sorted((sum(value[name] for name in on), t) for on, t in self.blocks[block].items())
                 blocks += [(len(block), tuple(configuration for configuration, _ in table))] if table else []
                 writes += [self.writes[template] for _, template in table]
@@ -124,7 +117,7 @@ class Rules:
                 yield tuple(blocks), tuple(sorted(ports))
 
     def all_states(self, cells):
-        """(number, 0, state, matched, bits to look at): in each block a template, or what matches none."""
+        """(number, 0, state, matched, bits to check): one choice in each block, a template or no match."""
         number, kind = count(), lambda block: block[0].split("_")[0] * cells  # kind3_block1[2] is of kind3
         for _, blocks in groupby(self.blocks, kind):
             choices, ports = [], []
@@ -134,18 +127,18 @@ class Rules:
                 idle = [(on, ()) for on in every if on not in self.blocks[block]][:1]
                 choices.append(idle + table if table else [((), ())])
                 ports += [] if cells and table else block
-            for chosen in product(*reversed(choices)):  # the first block changes fastest
+            for chosen in product(*reversed(choices)):  # the first block varies fastest
                 on, matched = map(chain.from_iterable, zip(*chosen, strict=True))
                 yield next(number), 0, {*on}, tuple(matched), tuple(ports)
 
     def all_runs(self):
-        """What runs start from and when they end; then, as all_states, each state that a run of an input steps from."""
+        """The start and end of runs; then, as in all_states, every state from which the run of an input steps."""
         inputs = [name for line in self.lines["input"] for name in line[: line.index("=") : -1]]  # the lowest bit first
         start, bounds = [*chain(*self.lines["start"])], self.lines["steps"]
-        need(len({*inputs, *start} & {*self.names}) == len(inputs + start), "a start bit is set twice, or is none")
+        need(len({*inputs, *start} & {*self.names}) == len(inputs + start), "a start bit is set twice or unknown")
         ((steps,),) = [map(int, line) for line in bounds] or [[1_000_000]]
         (halt,) = [" ".join(line[1:]) for line in self.lines["halt"]] or [None if bounds else "fixed point"]
-        need(halt in (None, "fixed point", *self.names), "the rules do not say how runs end")
+        need(halt in (None, "fixed point", *self.names), "the rules have no valid end of runs")
         yield {"inputs": inputs, "start": start, "halt": halt, "steps": steps}
         for number in range(1 << len(inputs)):
             before, state = None, {*start, *compress(inputs, map(int, f"{number:b}"[::-1]))}
@@ -176,18 +169,18 @@ def pattern(kinds):
 
 
 def findings(network, rules, states):
-    """The fields that a certificate must have for these states, name by name."""
+    """The required contents of a certificate for these states, by name."""
     writers, by_template, about = Counter(chain(*rules.writes)), [*zip(*network.first, strict=True)], network.about
     columns, width = sorted({writers[name] for name in rules.names}), len(network.first)
     row = {name: (i, columns.index(writers[name])) for i, name in enumerate(rules.names)}  # of B; and the column of T
     shapes = [(width, len(rules.writes)), (len(row), width), (sum(map(bool, rules.blocks.values())), len(columns))]
-    told = [about[name] for name in ("program_id", "bits", "examples", "writers")]
-    fits = told == [rules.id, rules.names, rules.templates, columns] and writers.keys() <= row.keys()
+    parts = [about[name] for name in ("program_id", "bits", "examples", "writers")]
+    fits = parts == [rules.id, rules.names, rules.templates, columns] and writers.keys() <= row.keys()
     need(fits and [network.shapes[name] for name in TENSORS] == shapes, "the network does not fit the rules", 1)
 
     @lru_cache(maxsize=1 << 16)
     def nearest(matched, own):
-        """The own bit that is nearest to being wrong: (distance, i, what it must be, G, T); below 1 it is wrong."""
+        """The tested bit nearest to an error: (distance, i, right value, G, T); below 1 it is wrong."""
         hidden = [max(0, total) for total in map(sum, zip(*(by_template[j] for j in matched), strict=True))]
         T, after = network.thresholds[len(matched) - 1], set().union(*(rules.writes[j] for j in matched))
         sums = [(*row[name], int(name in after)) for name in own]
@@ -202,7 +195,7 @@ def findings(network, rules, states):
     for number, step, state, matched, own in states:
         n = len(matched)
         by_n[n] += 1
-        if n and own:  # else the next state is zero, by the rules and by the network; or a cell has no ports
+        if n and own:  # otherwise the next state is zero for rules and network; or a cell has no ports
             distance, *bit = nearest(matched, own)
             here = (distance, number, step, n, *bit, state)
             least[n] = min(here, least.get(n, here))
@@ -220,8 +213,8 @@ def findings(network, rules, states):
 def main(network, *programs, certificate):
     network, certificate = Network(Path(network).read_bytes()), read_json(Path(certificate).read_bytes().decode())
     programs, domain = [Rules(Path(name).read_bytes().decode()) for name in programs], certificate.pop("domain")
-    need(domain in ("states", "runs", "cells"), f"there are no such states: {domain}")
-    need(domain == "cells" or len(programs) == 1, "give one RULES.bw; several are for networks of cells")
+    need(domain in ("states", "runs", "cells"), f"unknown domain of states: {domain}")
+    need(domain == "cells" or len(programs) == 1, "give one RULES.bw; only networks of cells take several")
     kinds = {kind for program in programs for kind in program.kinds()} if domain == "cells" else None
     rules = programs[0] if kinds is None else Rules(pattern(kinds))
     states, runs = rules.all_states(kinds is not None), {"inputs": [], "start": [], "halt": None, "steps": None}
@@ -239,10 +232,10 @@ def main(network, *programs, certificate):
     found = {}
     for name, value in chain(known.items(), findings(network, rules, states)):
         claimed, found[name] = certificate.pop(name, {}), value
-        message = f"the certificate says {name} = {str(claimed)[:300]}, but it is {str(value)[:300]}"
+        message = f"the certificate has {name} = {str(claimed)[:300]}, but it must be {str(value)[:300]}"
         need(canonical(claimed) == canonical(value), message, 1)
-    more = certificate.keys() - {"links", "margin", "members", "seconds", "sizes", "version"}  # which are for people
-    need(not more, f"nobody can check what it says of {', '.join(sorted(more))[:300]}", 1)
+    more = certificate.keys() - {"links", "margin", "members", "seconds", "sizes", "version"}  # informational fields
+    need(not more, f"the certificate has fields that cannot be checked: {', '.join(sorted(more))[:300]}", 1)
     print(f"HOLDS: {found['verdict']}, {found['states']:,} states tried, {found['wrong']:,} wrong")
     rest = (f"{name} = {[*value] if isinstance(value, dict) else value}" for name, value in sorted(certificate.items()))
     print("not checked:", ", ".join(rest), file=sys.stderr)  # links: check_function.py, check_kinds.py

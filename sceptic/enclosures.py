@@ -1,11 +1,11 @@
-"""The arithmetic of check_decoder.py: enclosures of what a decoder computes, in Python's integers.
+"""The arithmetic of check_decoder.py: enclosures of a decoder's values, in Python integers.
 
 A number is an integer in units of 2^-60. A Form is a vector; its i-th quantity is somewhere in
 
     center[i] + sum over m of slopes[m][i] * e[m] + [-radius[i], radius[i]],    every e[m] somewhere in [-1, 1].
 
-Every operation adds to the radius what shifts lose and, if `unit` is 1, 2^-24 of the size for each rounding of float32:
-sums in any order, library functions good to 4 units in the last place (8 * 2^-24).
+Every operation adds to the radius the loss of its shifts and, if `unit` is 1, 2^-24 of the size for each rounding of
+float32: sums in any order, library functions good to 4 units in the last place (8 * 2^-24).
 """
 
 from decimal import Context, Decimal, localcontext
@@ -14,17 +14,17 @@ from itertools import zip_longest
 from math import isqrt
 from operator import mul
 
-EXACT = Context(prec=24)  # Decimal's exp and ln are rounded correctly
+EXACT = Context(prec=24)  # Decimal's exp and ln are correctly rounded
 S, ONE = 60, 1 << 60
-LARGEST = 1 << S + 100  # what is smaller, its square, and sums of many, are far from overflow in float32
-LOSS = 64  # more than functions of one number below lose, in units of 2^-60
+LARGEST = 1 << S + 100  # smaller values, their squares and long sums of them do not overflow float32
+LOSS = 64  # bounds the loss of the unary functions below, in units of 2^-60
 TAU = 6283185307179586476925286766559005768394338798750 * ONE * ONE // 10**48  # 2 pi, in units of 2^-120
 ROOT = isqrt(TAU)
 LOGISTIC = {"silu": (ONE, 0), "gelu_tanh": (4 * ONE * ONE // ROOT, 44715 * ONE // 10**6)}  # rate and cube
 
 
 class UnboundedError(Exception):
-    """An enclosure is too wide to continue; smaller boxes may work."""
+    """An enclosure is too wide to continue; smaller boxes may help."""
 
 
 def in_float32(sizes):
@@ -47,7 +47,7 @@ class Form:
         return [abs(c) + d for c, d in zip(self.center, self.deviation(), strict=True)]
 
     def wider(self, times):
-        """After so many roundings of float32; every part may be wrong by 3 units, too."""
+        """The form after the given number of float32 roundings; every part may also be off by 3 units."""
         more, times = 3 * len(self.slopes) + 6, times * self.unit
         in_float32(self.size() if self.unit else [])
         radius = [
@@ -57,12 +57,12 @@ class Form:
         return Form(self.center, self.slopes, radius, self.unit)
 
     def variables(self):
-        """With the radius of each coordinate as a variable of its own, so that what it scales shares it."""
+        """The same form with each coordinate's radius as a variable, so that a product with it stays correlated."""
         own = [[r * (i == j) for j in range(len(self.radius))] for i, r in enumerate(self.radius)]
         return Form(self.center, self.slopes + own, [0] * len(own), self.unit)
 
     def pairs(self, other):
-        """The slopes of both; slopes of the same number belong to the same variable."""
+        """The slopes of both; equal numbers denote the same variable."""
         return zip_longest(self.slopes, other.slopes, fillvalue=[0] * len(self.center))
 
     def __add__(self, other):
@@ -71,7 +71,7 @@ class Form:
         return Form(center, slopes, radius, self.unit).wider(1)
 
     def __mul__(self, other):
-        """Coordinate by coordinate."""
+        """The coordinatewise product."""
         a, b = self.center, other.center
         slopes = [[(u * y + v * x) >> S for u, y, v, x in zip(m, b, n, a, strict=True)] for m, n in self.pairs(other)]
         parts = zip(a, self.radius, self.deviation(), b, other.radius, other.deviation(), strict=True)
@@ -80,7 +80,7 @@ class Form:
 
 
 def constant(values, unit):
-    """Numbers that may be wrong by a unit, as weights are."""
+    """Numbers with an error of up to one unit, as for weights."""
     return Form(values, [], [1] * len(values), unit)
 
 
@@ -94,7 +94,7 @@ class Linear:
     def __call__(self, x):
         size = x.size()
         if len(size) != self.terms:
-            raise ValueError("a matrix does not fit what it is applied to")
+            raise ValueError("a matrix does not match its input")
         in_float32([dot(size, own) >> S for own in self.sizes] if x.unit else [])
         center, *slopes = [[dot(row, column) >> S for column in self.columns] for row in (x.center, *x.slopes)]
         times, lost = (self.terms + 2) * x.unit, sum(size) >> S
@@ -123,7 +123,7 @@ def normed(norm, x):
 
 
 def applied(f, x):
-    """f(c, d) is the value and slope at c, and how far f may be from that line in [c - d, c + d]."""
+    """Applies a function: f(c, d) returns value and slope at c, and the deviation from that line on [c - d, c + d]."""
     parts = [f(c, d) for c, d in zip(x.center, x.deviation(), strict=True)]
     slopes = [[g * slope >> S for g, (_, slope, _) in zip(row, parts, strict=True)] for row in x.slopes]
     rest = zip(x.radius, x.size(), parts, strict=True)
@@ -146,7 +146,7 @@ def inverse_root(c, d):
 
 
 def relu(c, d):
-    """max(0, x) is slope x + gap, give or take gap."""
+    """max(0, x) is slope x + gap, plus or minus gap."""
     if abs(c) >= d:
         return max(0, c), ONE * (c > 0), 0
     slope = ((c + d) << S) // (2 * d)
@@ -201,7 +201,7 @@ def turned(rope, position, x):
         with localcontext(prec=60):
             angle = int((-(Decimal(rope.base) / ONE).ln() * 2 * i / width).exp() * position * ONE * ONE)
         waves[first], waves[other[first]] = wave(angle), wave(-angle)
-        # base^0 is 1 in any library; the exponent is exact if the width is a power of 2
+        # base^0 is exactly 1 in any library; the exponent is exact if the width is a power of 2
         times = (i > 0) * (12 + (width & width - 1 > 0) * 2 * rope.base.bit_length()) * (angle >> S)
         wrong[first] = wrong[other[first]] = (x.unit * (times + 10 * ONE) >> 24) + LOSS
     wrong = [wrong[i] for i in range(width)]
@@ -213,7 +213,7 @@ def turned(rope, position, x):
 
 
 def wave(angle):
-    """Cosine and sine, of an angle in units of 2^-120."""
+    """Cosine and sine of an angle in units of 2^-120."""
     parts, term, n = [0, 0], ONE * ONE, 0
     angle %= TAU
     while term:

@@ -1,4 +1,4 @@
-"""`ensure` lines as Python's own syntax trees: signs, names, bits of words and numbers. For check_function.py."""
+"""`ensure` lines as Python syntax trees: operators, names, bits of words and numbers. For check_function.py."""
 
 import ast
 import re
@@ -15,14 +15,14 @@ def need(condition, message, code=1):
 
 
 class Word(int):
-    """A number; its bits are x[1], x[2] and so on, the lowest first."""
+    """A number; its bits are x[1], x[2] and so on, lowest first."""
 
     def __getitem__(self, place):
         return self >> (place - 1) & 1
 
 
 def parsed(text, conditions=()):
-    """A line as a tree, where conditions hold; `loop` has the index of `for i in a..b`, and the trees of its bounds."""
+    """A line as a tree, with its conditions; `loop` holds the index of `for i in a..b`, and the trees of its bounds."""
     text, _, loop = text.partition(" for ")
     left, arrow, right = text.partition(" => ")
     need("=>" not in right and (not arrow or left.count("(") == left.count(")")), f"two arrows: {text}", 2)
@@ -31,7 +31,7 @@ def parsed(text, conditions=()):
         tree = ast.BoolOp(ast.Or(), [ast.UnaryOp(ast.Not(), expression(condition)), tree])
     tree = ast.fix_missing_locations(tree)
     found = re.fullmatch(r"(\w+) in (.+)\.\.(.+)", loop)
-    need(found or not loop, f"a line with another loop: {loop}", 2)
+    need(found or not loop, f"an unsupported loop: {loop}", 2)
     tree.loop = (found[1], expression(found[2]), expression(found[3])) if found else None
     return tree
 
@@ -39,7 +39,7 @@ def parsed(text, conditions=()):
 def expression(text):
     tree = ast.parse(text.replace("in.", "in_").replace("^", "**"), mode="eval").body
     right = all(isinstance(node, SAFE) and len(getattr(node, "ops", "1")) == 1 for node in ast.walk(tree))
-    need(right, f"a line of another form: {text}", 2)
+    need(right, f"an unsupported form of line: {text}", 2)
     return tree
 
 
@@ -48,7 +48,7 @@ def value(node, names):
 
 
 def holds(tree, names):
-    """Whether a line is true of these values."""
+    """Whether a line is true for these values."""
     if tree.loop is None:
         return value(tree, names)
     name, first, last = tree.loop
@@ -56,15 +56,15 @@ def holds(tree, names):
 
 
 def sizes_of(document, named):
-    """What ranges from which value on, and what is fixed, in `l>=1, k=3`. A claim beside the proof says the same."""
+    """The ranging number with its first value, and the fixed numbers, in `l>=1, k=3`; must agree with the claim."""
     found = [re.fullmatch(r"(\w+)(>?)=(-?\d+)", part) for part in named.split(", ")]
     need(all(found), f"no sizes: {named}", 2)
     ranges, fixed = ({part[1]: int(part[3]) for part in found if part[2] == sign} for sign in (">", ""))
     links = document.get("links", {})
     if links:
         claim = links["function"]["claim"]
-        need(claim["verdict"] == "proved" and claim["sizes"] == named, f"proved is what it says for {named}")
+        need(claim["verdict"] == "proved" and claim["sizes"] == named, f"the claim must be proved for {named}")
         left_out = set((links.get("sizes", {}).get("proof") or {"sizes": ()})["sizes"]) - {*ranges, *fixed}
-        need(not left_out, f"the kinds of cells depend on {', '.join(left_out)}, of which the proof says nothing")
-    need(len(ranges) == 1, "one number ranges", 2)
+        need(not left_out, f"the kinds of cells depend on {', '.join(left_out)}, which the proof does not cover")
+    need(len(ranges) == 1, "exactly one number must range", 2)
     return ranges, fixed

@@ -1,4 +1,4 @@
-"""Integers made of literals, the meaning of `ensure` lines, formulas and their refutations; for check_at_size.py."""
+"""Integers of literals, the meaning of `ensure` lines, formulas and their refutations; for check_at_size.py."""
 
 import ast
 import hashlib
@@ -17,7 +17,7 @@ def trim(a):
 
 
 def number(state, bits, signed):
-    """The integer of these bits: two's complement, the sign last."""
+    """The integer of these bits: two's complement, the sign bit last."""
     found = tuple(state[bit] for bit in bits)
     return found if signed else trim((*found, 0))
 
@@ -62,7 +62,7 @@ def choose(g, condition, a, b):
 
 
 def divide(g, a, by):
-    """Quotient and remainder; they are 0 and a where by is 0."""
+    """Quotient and remainder; for by = 0 they are 0 and a."""
     fixed = known(by) or 0
     if fixed > 0 and fixed & fixed - 1 == 0:
         at = fixed.bit_length() - 1
@@ -95,7 +95,7 @@ def truth(g, a):
 
 
 def evaluate(g, tree, names, row):
-    """The value of an expression; a truth is 0 or 1."""
+    """The value of an expression; a truth value is 0 or 1."""
     if isinstance(tree, ast.Constant):
         return constant(tree.value)
     if isinstance(tree, ast.Name):
@@ -107,12 +107,12 @@ def evaluate(g, tree, names, row):
         body = evaluate(g, tree.operand, names, row)
         return trim((truth(g, body) ^ 1, 0)) if isinstance(tree.op, ast.Not) else subtract(g, constant(0), body)
     if isinstance(tree, ast.BoolOp):
-        held, *others = tree.values
-        held = evaluate(g, held, names, row)
+        result, *others = tree.values
+        result = evaluate(g, result, names, row)
         for other in others:
-            a, b = truth(g, held), truth(g, evaluate(g, other, names, row))
-            held = trim((g.both(a, b) if isinstance(tree.op, ast.And) else g.either(a, b), 0))
-        return held
+            a, b = truth(g, result), truth(g, evaluate(g, other, names, row))
+            result = trim((g.both(a, b) if isinstance(tree.op, ast.And) else g.either(a, b), 0))
+        return result
     if isinstance(tree, ast.BinOp):
         if isinstance(tree.op, ast.Pow):
             return constant(value(tree, row))
@@ -129,7 +129,7 @@ def evaluate(g, tree, names, row):
 
 
 def goals(g, line, names):
-    """Literals that all hold exactly where a line does."""
+    """Literals whose conjunction is equivalent to a line."""
     tree, rows = statement(line)
     return [goal for row in rows for goal in goals_of(g, tree, names, row)]
 
@@ -143,7 +143,7 @@ def goals_of(g, tree, names, row):
 
 
 def formula(g, goals, given):
-    """The clauses of "what is given holds, and one of the goals does not"."""
+    """The clauses of "all givens hold, and one of the goals does not"."""
     goals, given = [x for x in dict.fromkeys(goals) if x != 1], [x for x in dict.fromkeys(given) if x != 1]
     seen, ahead = set(), [x >> 1 for x in (*goals, *given)]
     while ahead:

@@ -1,4 +1,4 @@
-"""Rules read from their canonical text, and symbolic runs of them."""
+"""Rules parsed from their canonical text, and symbolic runs of them."""
 
 import ast
 import operator
@@ -39,7 +39,7 @@ class Graph:
 
 
 class Rules:
-    """The canonical rule text, as `bitwright show --text` prints it."""
+    """The canonical rule text, in the form of `bitwright show --text`."""
 
     def __init__(self, text):
         self.bit, self.blocks, self.templates, self.lines = {}, [], {}, []
@@ -49,7 +49,7 @@ class Rules:
             if word == "bits":
                 name, _, size = rest.partition("[")
                 if name.startswith(("in__", "out__")):
-                    raise ValueError(f"{name} is a name that this checker uses itself")
+                    raise ValueError(f"{name} is a name reserved by this checker")
                 shape = [range(1, int(n) + 1) for n in size.strip("]").split(",")] if size else []
                 for at in product(*shape):
                     self.bit[f"{name}[{','.join(map(str, at))}]" if size else name] = len(self.bit)
@@ -65,7 +65,7 @@ class Rules:
             elif word in self.words:
                 name, _, bits = rest.removeprefix("signed ").partition(" = ")
                 if name.startswith("in__"):
-                    raise ValueError(f"{name} is a name that this checker uses itself")
+                    raise ValueError(f"{name} is a name reserved by this checker")
                 digits = [self.bit[b] for b in reversed(bits.split())]
                 self.words[word][name] = (digits, rest.startswith("signed "))
             elif word == "start":
@@ -100,7 +100,7 @@ class Rules:
 
 
 def run(rules, graph):
-    """All states of a run; it must end, at a moment that does not depend on its inputs."""
+    """All states of a run, which must end at a time independent of its inputs."""
     states = [rules.first(graph)]
     while True:
         state = states[-1]
@@ -109,7 +109,7 @@ def run(rules, graph):
         if ends == 1:
             return states
         if ends != 0 or len(states) - 1 == rules.steps or len(graph.parts) > 3_000_000:
-            raise ValueError("this checker takes only runs that all end after the same number of steps")
+            raise ValueError("this checker requires all runs to end after the same number of steps")
         states.append(after or rules.step(graph, state))
 
 
@@ -117,7 +117,7 @@ def statement(text):
     """The tree of a line, and the values of its indices."""
     truth, *loops = re.split(r" for (?=\w+ in )|, (?=\w+ in )", text)
     if "=>" in truth:
-        raise ValueError("this checker does not know =>")
+        raise ValueError("this checker does not support =>")
     rows = [{}]
     for name, _, bounds in (loop.partition(" in ") for loop in loops):
         ends = bounds.split("..")

@@ -9,16 +9,16 @@ What you trust when this says HOLDS:
 
 1. Python, and the files of this folder, which use no code of bitwright.
 2. The two theorems on paper in docs/explanation/cells.md: a network that is right in every local state of every kind of
-   cell takes every step of every program made of such cells; and a rule text has no kind of cell that it does not have
-   at some size up to its cut-off.
+   cell takes every step of every program made of such cells; and every kind of cell of a rule text occurs at some size
+   up to its cut-off.
 3. That the program at larger sizes continues as at the sizes expanded here: read the indices in RULES.bw.
 4. That the `ensure` lines printed at the end say what you mean.
 
 Nothing in the certificate is trusted. Steps:
 
-1. Hashes. The network and the rule text are those that the certificate names; if not, nothing else is read.
-2. Function. The rules compute what the `ensure` lines say (check_function.py, check_loop.py, or all inputs of a size).
-3. Sizes. All cells of the rule text, at every size, are of the network's kinds (check_kinds.py).
+1. Hashes. The network and the rule text must match the certificate; if not, nothing else is read.
+2. Function. The rules satisfy the `ensure` lines (check_function.py, check_loop.py, or all inputs of a size).
+3. Sizes. All cells of the rule text, at every size, belong to the network's kinds (check_kinds.py).
 4. Network. It is right in every state of its domain, computed in Python's integers (check_network.py).
 5. Together: the statement that follows from these steps, and no other.
 
@@ -46,16 +46,16 @@ FUNCTIONS = {"bitwright function 1": "check_function.py", "bitwright function by
 
 
 def run(script, *arguments):
-    """Runs a checker, shows the last line that it prints, and ends this program where it does not hold."""
+    """Runs a checker, prints the last line of its output, and ends this program if the check fails."""
     done = subprocess.run([sys.executable, HERE / script, *map(str, arguments)], capture_output=True, text=True)
-    said = [line for line in done.stdout.splitlines() if line.strip()] or [f"{script} printed nothing: {done.stderr}"]
-    print(f"   {script}: {said[-1]}", flush=True)
+    output = [line for line in done.stdout.splitlines() if line.strip()] or [f"{script} printed nothing: {done.stderr}"]
+    print(f"   {script}: {output[-1]}", flush=True)
     if done.returncode:
         sys.exit(1 if done.returncode == 1 else 2)
 
 
 class Program:
-    """The rule text, and a folder with the program at each size that some checker needs."""
+    """The rule text, and a folder for the program at each size that a checker needs."""
 
     def __init__(self, source, folder, given):
         self.data = Path(source).read_bytes()
@@ -72,7 +72,7 @@ class Program:
 
 
 def same(one, other):
-    """Whether two lists have the same formulas, whatever their spaces and parentheses."""
+    """Whether two lists have the same formulas, apart from spaces and parentheses."""
     shapes = []
     for line in (*one, *other):
         tree = parsed(re.sub(r"(?<!\w)mod(?!\w)", "%", line))
@@ -81,17 +81,17 @@ def same(one, other):
 
 
 def check_function(certificate, program, path):
-    """What the rules compute: the number that ranges, and its first value; None where nothing is claimed."""
+    """The function's ranging number with its first value; None if nothing is claimed."""
     claim, proof = (certificate["links"]["function"].get(key) for key in ("claim", "proof"))
-    need(claim["verdict"] != "refuted", "the rules do not compute what their ensure lines say, by the certificate", 1)
+    need(claim["verdict"] != "refuted", "the certificate refutes the ensure lines of the rules", 1)
     if claim["verdict"] != "proved":
-        print(f"2. function: {claim['verdict']}; there is no claim about what the rules compute")
+        print(f"2. function: {claim['verdict']}; nothing is claimed about the function of the rules")
         return None
     shown = [*program.lines[0], *(f"where {line}" for line in program.lines[1])]
-    print("2. function: the rules compute what these lines say,", *shown, sep="\n     ")
+    print("2. function: the rules satisfy these lines,", *shown, sep="\n     ")
     if proof is None:
         return run_all_inputs(claim["sizes"], program)
-    need(proof.get("format") in FUNCTIONS, f"function: nothing here checks {str(proof.get('format'))[:100]}", 1)
+    need(proof.get("format") in FUNCTIONS, f"function: no checker here for {str(proof.get('format'))[:100]}", 1)
     if proof["format"] == "bitwright function by rounds 2":
         ((name, first),) = sizes_of(certificate, proof["sizes"])[0].items()
         plain = [[with_values(line, {}) for line in them] for them in program.lines]
@@ -99,7 +99,7 @@ def check_function(certificate, program, path):
     else:
         about, chain = proof["program"], proof["chain"]
         stated = [about["ensures"], about.get("conditions", [])]
-        need(all(map(same, stated, program.lines)), "the certificate is about other ensure lines", 1)
+        need(all(map(same, stated, program.lines)), "the certificate is about different ensure lines", 1)
         ranges, fixed = sizes_of(certificate, about["sizes"])
         ((name, first),) = ranges.items()
         lines, last = {}, max(first, -(-(8 - chain["extra"]) // chain["unit"]))
@@ -112,7 +112,7 @@ def check_function(certificate, program, path):
 
 
 def run_all_inputs(claimed, program):
-    """At single sizes every input is run, by the definition of a step."""
+    """Runs every input at single sizes, by the definition of a step."""
     runs = 0
     for sizes in single_sizes(claimed, program):
         lets = Expanded(program.text, {**program.given, **sizes}).lets
@@ -127,24 +127,24 @@ def run_all_inputs(claimed, program):
 
 
 def single_sizes(claimed, program):
-    """The sizes of a claim that names them: `4`, `l=4`, `1..8`; or the program as it is."""
+    """The sizes named in a claim: `4`, `l=4`, `1..8`; or the program itself."""
     if claimed == "this program":
         return [{}]
     names = names_of_sizes(program.text, program.data.decode())
     found = re.fullmatch(r"(?:(\w+)=)?(\d+)(?:\.\.(\d+))?", claimed)
-    need(found and len(names) == 1 and found[1] in (None, *names), f"sizes of a form that is not read: {claimed}")
+    need(found and len(names) == 1 and found[1] in (None, *names), f"unsupported form of sizes: {claimed}")
     return [{names[0]: size} for size in range(int(found[2]), int(found[3] or found[2]) + 1)]
 
 
 def check_sizes(certificate, program, path):
     """The programs that have the network's kinds of cells."""
     if certificate["domain"] != "cells":
-        print("3. sizes: the certificate is about this program alone, at one size")
+        print("3. sizes: the certificate covers only this program, at one size")
         return [program.at({})]
     claim, proof = (certificate["links"]["sizes"].get(key) for key in ("claim", "proof"))
     need(claim["verdict"] == "proved", f"sizes: {claim['verdict']}", 1)
     if proof:
-        print("3. sizes: which kinds of cells the rule text has, at every size")
+        print("3. sizes: the kinds of cells of the rule text, at every size")
         run("check_kinds.py", program.source, path)
         return [program.at(kind["sizes"]) for kind in {str(k["sizes"]): k for k in proof["kinds"]}.values()]
     print(f"3. sizes: {claim['sizes']}, expanded for step 4")
@@ -154,26 +154,26 @@ def check_sizes(certificate, program, path):
 def main(path, network_file, rules=None, *given):
     certificate = read_json(Path(path).read_bytes().decode())
     if certificate.get("format") == "bitwright decoder certificate 1":
-        need(rules is None, "a certificate of a decoder holds its task; give no rules")
+        need(rules is None, "a decoder certificate contains its task; give no rules")
         sys.exit(subprocess.run([sys.executable, HERE / "check_decoder.py", network_file, path]).returncode)
     known = rules is not None and certificate.get("format") == "bitwright network certificate 1"
-    need(known, "this is not the certificate of a network with its rule text, or of a decoder")
+    need(known, "this is not a network certificate with its rule text, nor a decoder certificate")
     network = Network(Path(network_file).read_bytes())
     named = certificate["network_sha256"], certificate["tensors"]
-    need((network.about["sha256"], network.sha256) == named, "the certificate is about another network", 1)
+    need((network.about["sha256"], network.sha256) == named, "the certificate is about a different network", 1)
     print(f"1. hashes: {network_file} is the network of the certificate, sha256 {named[0]}")
     with tempfile.TemporaryDirectory() as folder:
         lets = {name: int(value) for name, _, value in (one.partition("=") for one in given)}
         program = Program(rules, folder, lets)
         proof = certificate["links"].get("sizes", {}).get("proof")
         text = sha256(program.data).hexdigest()
-        need(not proof or proof["text_sha256"] == text, "the certificate is about another rule text", 1)
+        need(not proof or proof["text_sha256"] == text, "the certificate is about a different rule text", 1)
         print(f"   {rules} {'is the rule text of the certificate' if proof else 'is compared below'}, sha256 {text}")
         about = check_function(certificate, program, path)
         files = check_sizes(certificate, program, path)
         print(f"4. network: it is right in every state of its domain, {certificate['domain']}")
         run("check_network.py", network_file, *files, path)
-    what = "computes what the lines of step 2 say" if about is not None else "takes every step of the rules"
+    what = "satisfies the lines of step 2" if about is not None else "takes every step of the rules"
     print(f"HOLDS: the network {what}, {where(certificate, program, about)}")
 
 

@@ -27,9 +27,10 @@ block x[i] for i in 1..500
 when x[i]=1 write x[i%500+1] for i in 1..500
 start x[1]
 """
-SLOW = {"source": {"kind": "rules", "text": RING}, "engine": "kernel"}  # takes far longer than any limit here
+LOOP = ".words 16\n.width 8\n.dialect howerj\nloop: jmp loop\n"  # machine V never stops
+ENDLESS_RUN = {"source": {"kind": "subleq", "text": LOOP}}  # until its time is up
 ADD = {"source": {"kind": "addition", "bits": 4}, "inputs": {"p": "1", "q": "2"}}
-ENDLESS = {"cells": 2_000_000_000, "seconds": 100_000.0}  # limits under which SLOW has no end
+ENDLESS = {"cells": 2_000_000_000, "seconds": 100_000.0}  # limits of requests that are ended by what tests do
 MAIN = (
     "import json, sys\n"
     "from bitwright.web.app import serve\n"

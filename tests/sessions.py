@@ -89,7 +89,7 @@ def settled(text: str, page: str = "") -> list[str]:
     """Lines, without times and without what depends on the order in which a machine adds up."""
     passing = r"in [\d.,]+ (?:s|ms)\b|[\d,.]+ evaluations a second|sha256 [0-9a-f]{64}$|^  distance  .*$|about [\d,]+ s"
     passing += r"|in a [\d,]+-byte file"  # numbers in its header have more digits on some machines
-    passing += r"|(?<=^REFUTED: )a=\d+, b=\d+: decoding gives z=\d+, right is z=\d+$"  # which pair is found first
+    passing += r"|(?<=^REFUTED: )a=\d+, b=\d+: decoding gives z=\d+ instead of z=\d+$"  # which pair is found first
     passing += r"|(?<=CaDiCaL, )[\d,]+ conflicts?"  # another version of the solver counts otherwise
     passing += f"|{LOOSE[page]}" if page in LOOSE else ""
     lines = [line.rstrip() for line in re.sub(passing, "", text, flags=re.MULTILINE).splitlines()]

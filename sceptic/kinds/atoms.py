@@ -1,4 +1,4 @@
-"""Atoms: the forms on whose signs the kind of a cell can depend, by docs/explanation/cells.md."""
+"""Atoms: the forms whose signs can determine the kind of a cell, as in docs/explanation/cells.md."""
 
 from fractions import Fraction
 from itertools import combinations, product
@@ -8,7 +8,7 @@ from kinds.forms import const, eliminate, feasible, need, plus, primitive, put, 
 
 
 def differences(one, other):
-    """Of the indices of two bits of one array; a bit is (array, ends of each index)."""
+    """Differences of the indices of two bits of one array; a bit is (array, ends of each index)."""
     return [plus(a, b, -1) for (a, _), (b, _) in zip(one[1], other[1], strict=True)] if one[0] == other[0] else []
 
 
@@ -69,7 +69,7 @@ class Atoms:
             self.divisible(put(form, values), by)
 
     def blocks(self, bit, case, members, known):
-        """The blocks of a line that have this bit: their bits, and what holds then."""
+        """The blocks of a line that contain this bit: their bits, and the conditions for it."""
         names = own(
             set().union(
                 *case.known,
@@ -104,7 +104,7 @@ class Atoms:
                 continue
             free, compared_now = names - values.keys(), [put(form, values) for form in compared]
             fixed = [form for form in values.values() if any(v.denominator > 1 for v in form.values())] + compared_now
-            need(not any(own(form, "''") for form in fixed), "an index is computed with, and no tested bit fixes it")
+            need(not any(own(form, "''") for form in fixed), "an index in arithmetic is not fixed by any tested bit")
             self.add([*left, *compared_now, *(eliminate(known, free) or [])])
             self.rests(case, values)
             for form in values.values():
@@ -131,5 +131,5 @@ class Atoms:
 
 
 def roundings(q, factor):
-    """What is to be added to an end, to make it an integer: up for a lower end, down for an upper one."""
+    """The amount that rounds an end to an integer: up for a lower end, down for an upper one."""
     return [Fraction(k if factor > 0 else -k, q) for k in range(q)]

@@ -1,7 +1,7 @@
-"""A rule text at one size as `bitwright show --text` prints it. Standard library alone.
+"""A rule text at one size in the form of `bitwright show --text`. Standard library alone.
 
-The other checkers read this form. In a proof for every length, the sha256 of bits, blocks and templates at one size has
-to be the one in the certificate.
+The other checkers read this form. In a proof for every length, the sha256 of bits, blocks and templates at one size
+must equal the one in the certificate.
 """
 
 import re
@@ -11,13 +11,13 @@ from kinds.rule_text import REFERENCE, clauses, expression, reference
 
 
 def canonical(text, sizes):
-    """The text at these sizes, its `ensure` lines left out."""
+    """The text at these sizes, without its `ensure` lines."""
     program = Expanded(text, sizes)
     return "".join(f"{line}\n" for part in (rules, cells, ports, ends) for line in part(text, program))
 
 
 def rules(_, program):
-    """Bits, blocks by their first bit, and templates by block and configuration: what the program's id is made of."""
+    """Bits, blocks by first bit, and templates by block and configuration: the content of the program's id."""
     for name, extents in program.shape.items():
         yield f"bits {name}" + (f"[{','.join(map(str, extents))}]" if extents else "")
     ordered = [sorted(block, key=program.place.get) for block in program.blocks]
@@ -37,14 +37,14 @@ def cells(_, program):
 
 
 def bits_of(members, program, env):
-    """The bits of a number, the most significant first."""
+    """The bits of a number, most significant first."""
     found = []
     for member in re.findall(REFERENCE, members):
         name, parts = reference(member)
         whole = not parts and program.shape[name]
         bits = pick((name, (None,) if whole else parts), program.shape, env)
         if max(map(len, bits), default=0) > 2:
-            raise ValueError(f"{name} has several indices, and is part of a number")
+            raise ValueError(f"{name} has several indices, but is part of a number")
         found += bits[::-1]
     return found
 
@@ -61,7 +61,7 @@ def ports(text, program):
 
 
 def ends(text, program):
-    """How runs start and end; and the invariants, with the numbers of the text by their values."""
+    """The start and end of runs; and the invariants, with the text's numbers replaced by their values."""
     started = []
     for line in text.others["start"]:
         body = re.split(r"\s(?=for\s|if\s)", line, maxsplit=1)[0]
@@ -81,7 +81,7 @@ def ends(text, program):
 
 
 def with_values(line, lets):
-    """A line with the numbers of the text by their values; `mod` is `%`."""
+    """A line with the text's numbers replaced by their values; `mod` becomes `%`."""
     values = {name: f"({n})" if n < 0 else str(n) for name, n in lets.items()}
     line = re.sub(r"(?<!\w)mod(?!\w)", "%", line)
     return re.sub(r"(?<!\w)(?<!in\.)[A-Za-z_]\w*(?!\w|\[)", lambda found: values.get(found[0], found[0]), line)

@@ -8,7 +8,7 @@ COMPARE = {"<": op.lt, "<=": op.le, ">": op.gt, ">=": op.ge, "=": op.eq, "!=": o
 
 
 class NoProgramError(Exception):
-    """What the text says at these sizes is not a program."""
+    """The text is not a program at these sizes."""
 
 
 def must(condition, message):
@@ -17,7 +17,7 @@ def must(condition, message):
 
 
 def number_of(value, env):
-    """An expression at the values of its names."""
+    """The value of an expression, given its names."""
     if isinstance(value, int | str):
         return value if isinstance(value, int) else env[value]
     sign, left, right = value[0], number_of(value[1], env), number_of(value[2], env)
@@ -37,10 +37,10 @@ def every_row(rows, env):
 
 
 def pick(bits, shape, env):
-    """The bits that a reference stands for."""
+    """The bits of a reference."""
     name, parts = bits
     extents = shape[name.rpartition(".")[2]]
-    must(len(parts) == len(extents), f"{name} has another number of indices")
+    must(len(parts) == len(extents), f"{name} has the wrong number of indices")
     ends = [
         (1, n) if part is None else [number_of(end, env) for end in part]
         for part, n in zip(parts, extents, strict=True)
@@ -56,14 +56,14 @@ def picked(members, rows, shape, env):
 
 
 def alternatives(test, shape, env):
-    """The ways in which a test holds, each a list of bits and their values."""
+    """The ways to satisfy a test, each a list of bits and their values."""
     left, same, is_bit, right = test
     bits = pick(left, shape, env)
     if right is None or is_bit:
         other = pick(right, shape, env) if is_bit else []
         return [[*((bit, x) for bit in bits), *((bit, x if same else 1 - x) for bit in other)] for x in (0, 1)]
     value = number_of(right, env)
-    must(value in (0, 1), "a bit is compared with another number")
+    must(value in (0, 1), "a bit is compared with a number other than 0 and 1")
     return [[(bit, value if same else 1 - value) for bit in bits]]
 
 
@@ -99,13 +99,13 @@ class Expanded:
         named = [cell for _, rows, members in text.cells for cell in picked(members, rows, shape, env)]
         owned = {block_of[bit] for cell in named for bit in cell}
         rest = [[min(block, key=place.get)] for at, block in enumerate(blocks) if at not in owned]
-        must(not named or not rest or text.nodes, "a block is in no cell")
+        must(not named or not rest or text.nodes, "a block is not in any cell")
         self.lets, self.shape, self.bits, self.place = env, shape, bits, place
         self.blocks, self.block_of, self.templates = blocks, block_of, templates
         self.cells, self.named, self.owned = named + sorted(rest, key=lambda cell: place[cell[0]]), bool(named), owned
 
     def blocks_of(self, cell):
-        """The blocks of a cell, and the order that its bits have in them."""
+        """The blocks of a cell, and the order of their bits in it."""
         for at in dict.fromkeys(self.block_of[bit] for bit in cell):
             listed = [*dict.fromkeys(bit for bit in cell if self.block_of[bit] == at)]
             turn = listed if self.named and at in self.owned else []
@@ -113,7 +113,7 @@ class Expanded:
 
 
 def name_of(bit):
-    """A bit as the rule text names it."""
+    """The name of a bit in the rule text."""
     name, *indices = bit
     return name + (f"[{','.join(map(str, indices))}]" if indices else "")
 

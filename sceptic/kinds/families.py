@@ -8,7 +8,7 @@ from kinds.forms import const, feasible, need, plus, put, shown
 
 
 class Case:
-    """Indices of a row as forms, what is known (`form >= 0`), and remainders: {(form, by): remainder}."""
+    """Indices of a row as forms, known inequalities (`form >= 0`), and remainders: {(form, by): remainder}."""
 
     def __init__(self, values, known, rests):
         self.values, self.known, self.rests = values, known, rests
@@ -81,7 +81,7 @@ class Families:
         return (((a, b), c) for a, now in self.forms(first, case) for b, c in self.forms(second, now))
 
     def rows(self, rows, mark="", case=None, at=0):
-        """The rows of a line, a range of fewer than 64 rows one by one."""
+        """The rows of a line; a range of fewer than 64 rows is expanded one by one."""
         ranges, conditions = rows
         case = case or self.start
         if at < len(ranges):
@@ -118,7 +118,7 @@ class Families:
             yield case
 
     def bits(self, references, case, apart=True):
-        """The bits that are named, as (array, ends of each index); with `apart` one by one."""
+        """The named bits, as (array, ends of each index); with `apart` one by one."""
         if not references:
             yield [], case
             return

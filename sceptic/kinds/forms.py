@@ -1,6 +1,6 @@
 """Affine forms, and systems of equations and inequalities of them. Standard library alone.
 
-A form is a dict from variables to coefficients; the constant is that of "". An inequality is a form that is at least 0.
+A form is a dict from variables to coefficients, with the constant at "". An inequality is a form that is at least 0.
 """
 
 import sys
@@ -56,7 +56,7 @@ def strongest(forms):
 
 
 def eliminate(forms, names, exact=True):
-    """What `form >= 0` for all of these says of the other variables (Fourier-Motzkin); None if it cannot be."""
+    """Eliminates the names from the inequalities `form >= 0` (Fourier-Motzkin); None if they are infeasible."""
     forms = strongest(forms)
     for name in sorted(names):
         low, high = ([f for f in forms or () if sign * f.get(name, 0) > 0] for sign in (1, -1))
@@ -71,7 +71,7 @@ def feasible(forms):
 
 
 def solve(equations, names):
-    """The variables that `form = 0` fixes, by the others, and the equations that are left."""
+    """Solves `form = 0` for variables in terms of the others; returns these and the remaining equations."""
     values, left = {}, []
     for form in (equation for equation in equations):
         form = put(form, values)

@@ -1,7 +1,7 @@
-"""Rule text with open sizes: what its lines say. Standard library alone.
+"""Parses rule text with open sizes. Standard library alone.
 
-An expression is Python's own syntax tree; only numbers, names, + - * // % ** and digits(x) are read.
-Groups (`group`, `use`) are not read.
+An expression is kept as a Python syntax tree, limited to numbers, names, + - * // % ** and digits(x).
+Groups (`group`, `use`) are not supported.
 """
 
 import ast
@@ -59,15 +59,15 @@ class Text:
     def __init__(self, text):
         self.others = {word: [] for word in OTHERS}
         self.lets, self.arrays, self.blocks, self.cells, self.rules, self.nodes = {}, {}, [], [], [], False
-        said, number = "", 0
+        row, number = "", 0
         for at, line in enumerate([*text.splitlines(), ""], 1):
-            number, said = number if said else at, said + line.partition("#")[0]
-            if said.rstrip().endswith("\\") or said.count("[") + said.count("(") > said.count("]") + said.count(")"):
-                said = said.rstrip().rstrip("\\") + " "
+            number, row = number if row else at, row + line.partition("#")[0]
+            if row.rstrip().endswith("\\") or row.count("[") + row.count("(") > row.count("]") + row.count(")"):
+                row = row.rstrip().rstrip("\\") + " "
                 continue
-            if said.strip():
-                self.line(number, " ".join(said.split()))
-            said = ""
+            if row.strip():
+                self.line(number, " ".join(row.split()))
+            row = ""
         self.in_cells = self.cells + (self.blocks if self.nodes or not self.cells else [])
 
     def line(self, number, text):
@@ -102,4 +102,4 @@ class Text:
         elif word in OTHERS:
             self.others[word].append(rest)
         else:
-            raise ValueError(f"line {number} begins with {word}, which is not read here")
+            raise ValueError(f"line {number} begins with {word}, which is not supported here")

@@ -23,7 +23,7 @@ def options() -> set[str]:
 @pytest.mark.parametrize("name", INSTEAD)
 def test_an_earlier_option_is_refused_with_what_to_give_instead(capsys: Captured, name: str) -> None:
     line = refusal(capsys, "run", "addition", name, "1")
-    assert line == f"bitwright: there is no {name} any more: {INSTEAD[name]}\n"
+    assert line == f"bitwright: {name} was removed: {INSTEAD[name]}\n"
     assert set(re.findall(r"--[a-z-]+", INSTEAD[name])) <= options()
 
 

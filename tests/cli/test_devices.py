@@ -8,7 +8,7 @@ from bitwright import Network, addition
 from bitwright.cli.main import main
 from bitwright.common.workers import Workers
 from bitwright.verbs import devices
-from bitwright.verbs.telling import teller
+from bitwright.verbs.progress import teller
 from bitwright.verbs.validate import _device
 
 

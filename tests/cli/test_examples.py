@@ -62,7 +62,7 @@ def test_every_file_that_pages_and_help_name_is_among_them() -> None:
 
 def test_the_same_files_are_left_alone_and_others_are_not_replaced(capsys: Captured) -> None:
     said(capsys, "examples")
-    assert said(capsys, "examples").startswith(f"all {len(KEPT)} files are in examples and sceptic already\n")
+    assert said(capsys, "examples").startswith(f"all {len(KEPT)} files exist already in examples and sceptic\n")
     own, gone = Path("examples/gray.bw"), Path("examples/sbn/gcd.sbn")
     wanted = own.read_bytes()
     own.write_text("# mine\n")
@@ -76,7 +76,7 @@ def test_the_same_files_are_left_alone_and_others_are_not_replaced(capsys: Captu
     assert not gone.exists()
     own.unlink()
     assert said(capsys, "examples").startswith(
-        f"wrote 2 files into examples and sceptic; {len(KEPT) - 2} were there already\n"
+        f"wrote 2 files into examples and sceptic; {len(KEPT) - 2} existed already\n"
     )
     assert own.read_bytes() == wanted
 

@@ -72,7 +72,7 @@ def test_what_goes_through_all_of_them_is_refused(tmp_path: Path, capsys: pytest
     assert not cells.proved
     assert (
         str(cells).splitlines()[1]
-        == "18,446,744,073,709,551,616 local states are more than are tried, so it is not proved"
+        == "18,446,744,073,709,551,616 local states are too many to check, so it is not proved"
     )
     with pytest.raises(InputError, match="18446744073709551616"):
         certify(algorithm, cells)
@@ -81,4 +81,4 @@ def test_what_goes_through_all_of_them_is_refused(tmp_path: Path, capsys: pytest
         assert (
             main(["export", str(tmp_path / "cells.safetensors"), "--to", to, "-o", str(tmp_path / f"cells.{to}")]) == 0
         )
-        assert "about 10^19 local states were not tried" in capsys.readouterr().err
+        assert "about 10^19 local states were not checked" in capsys.readouterr().err

@@ -72,10 +72,10 @@ def test_damage_in_the_middle_is_not_passed_over(tmp_path: Path) -> None:
 def test_another_header_says_what_differs(tmp_path: Path) -> None:
     path = tmp_path / "j"
     write(path, RECORDS)
-    with pytest.raises(InputError, match=r"begun.*3.*4"):
+    with pytest.raises(InputError, match=r"started.*3.*4"):
         Journal(path, {**HEADER, "seed": 4})
     before = path.read_bytes()
-    with pytest.raises(InputError, match=r"hold.*2"):
+    with pytest.raises(InputError, match="not a test 2 file"):
         Journal(path, {**HEADER, "format": "test 2"})
     assert path.read_bytes() == before
 
@@ -84,7 +84,7 @@ def test_another_header_says_what_differs(tmp_path: Path) -> None:
 def test_a_file_of_another_kind_is_left_alone(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "j"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"hold.*1"):
+    with pytest.raises(InputError, match=r"not a test 1 file"):
         Journal(path, HEADER)
     assert path.read_bytes() == content
 
@@ -109,12 +109,12 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
 @for_each(
     ("first_line", "message"),
     [
-        (b'{"format":"test 1","seed":3}', "begins with another text"),
-        (b'{"format": "test 1", "seed": 3.0}', "was begun with seed 3.0, now it is 3;"),
-        (b'{"format": "test 1", "seed": 4, "seed": 3}', "does not hold test 1"),
-        (b'{"format": "test 1", "seed": NaN}', "does not hold test 1"),
-        (b"[" * 200_000, "does not hold test 1"),
-        (b"9" * 2_000_000, "does not hold test 1"),
+        (b'{"format":"test 1","seed":3}', "was modified"),
+        (b'{"format": "test 1", "seed": 3.0}', "was started with seed 3.0, which is now 3;"),
+        (b'{"format": "test 1", "seed": 4, "seed": 3}', "is not a test 1 file"),
+        (b'{"format": "test 1", "seed": NaN}', "is not a test 1 file"),
+        (b"[" * 200_000, "is not a test 1 file"),
+        (b"9" * 2_000_000, "is not a test 1 file"),
     ],
 )
 def test_a_header_that_we_did_not_write_is_refused_in_one_line(tmp_path: Path, first_line: bytes, message: str) -> None:

@@ -177,12 +177,12 @@ def test_sizes_that_no_family_has() -> None:
     mixed = {5: text_at(SHIFT.format(1)), 6: text_at(down), 7: text_at(SHIFT.format(1))}
     found = infer({size: random_executions(program(size), 200) for size, program in mixed.items()})
     assert found.verdict == "NO FAMILY"
-    assert "is written at size 5, and by no index that fits the other sizes" in str(found)
+    assert "is written at size 5, but by no index that fits the other sizes" in str(found)
     assert "even if all bits at a place are read together (indices a*i+b*l+c with |a| <= 2 and |c| <= 2; " in str(found)
     squares = {5: 25, 6: 36, 7: 49}
     permutation = example("permutation")
     lengths = infer({size: random_executions(permutation(length), 100) for size, length in squares.items()})
-    assert "the length of p is not a multiple of the size and a constant: 25 at 5, 36 at 6, 49 at 7" in str(lengths)
+    assert "the length of p is not a multiple of the size plus a constant: 25 at 5, 36 at 6, 49 at 7" in str(lengths)
     with pytest.raises(InputError, match="program"):
         lengths.text()
 
@@ -324,7 +324,7 @@ def test_bad_input_is_one_line(tmp_path: Path, capsys: Capture) -> None:
         ([files[0], f"l=6:{five}"], "the same bits"),
         ([files[0], six], "give the size of every file"),
         ([files[0], f"w=6:{six}"], "give the size of every file"),
-        ([files[0], f"l=5:{six}"], "has other bits than"),
+        ([files[0], f"l=5:{six}"], "files must have the same bits"),
         ([f"l=0:{five}", files[1]], "a size is an integer from 1"),
         ([f"p=5:{five}", f"p=6:{six}"], "needs a name that no bit has"),
         ([f"for=5:{five}", f"for=6:{six}"], "other than i, j and words of the language"),

@@ -83,7 +83,7 @@ BAD: list[tuple[list[str], str]] = [
     (["infer", "{states}", "--blocks", "multiplication"], "other bits than the executions"),
     (["infer", "{states}", "--blocks", "find", "-o", "x.txt"], "a .bw file"),
     (["infer", "none.npz", "--blocks", "find"], "there is no file none.npz"),
-    (["infer", __file__, "--blocks", "find"], "is not a file of executions"),
+    (["infer", __file__, "--blocks", "find"], "is not an execution file"),
     (["export", "addition", "--sample-seed", "5", "-o", "x.npz"], "--sample-seed does not go with --to dataset"),
     (["export", "addition", "--from", "runs", "--padding", "3", "-o", "x.npz"], "--padding does not go with --to exec"),
     (["trace", "addition", "p=1", "q=2", "--only", "p", "-o", "x.npz"], "--only does not go"),

@@ -227,7 +227,7 @@ def test_a_mistake_is_one_problem_at_its_line_and_column(text: str, piece: str) 
 def test_a_program_without_an_instruction(text: str, place: tuple[int, int]) -> None:
     (problem,) = problems_of(text)
     assert (problem.line, problem.column) == place
-    assert problem.message == "there is no instruction; add a line such as: sbn a b"
+    assert problem.message == "the text has no instruction; add a line such as: sbn a b"
 
 
 @for_each(

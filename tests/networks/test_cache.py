@@ -94,7 +94,7 @@ def test_an_entry_that_was_altered_is_replaced_and_not_used(how: str, caplog: py
     assert again.digest == network.digest
     [said] = [record.getMessage() for record in caplog.records]
     assert said.startswith(str(path))
-    assert said.endswith("it is trained again and replaced")
+    assert said.endswith("training it again")
     assert not cached_network(PROGRAM, RECIPE)[1]
 
 
@@ -107,7 +107,7 @@ def test_a_damaged_entry_is_said_on_stderr(folder: Path) -> None:
     assert done.stdout == "3\n"
     assert done.stderr.count("\n") == 1
     assert f"{path} is not a network file" in done.stderr
-    assert "trained again" in done.stderr
+    assert "training it again" in done.stderr
 
 
 def test_the_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,16 @@ return facts.asked.map((size) => {
     tables: ["cellKind", "cellBit", "wireStart", "wireBit"].map((name) => [...wires[name]]) };
 });
 """
-RUN = """
+FINISH = """
+function finish(machine) {
+  let how = "on";
+  while (how === "on") how = machine.advance();
+  return how === "done" ? machine.steps : -1;
+}
+"""
+RUN = (
+    FINISH
+    + """
 const wires = wiresOf(describedAt(facts.sizes, facts.sizes.chosen));
 const machine = new Machine(wires);
 return facts.runs.map((values) => {
@@ -47,10 +56,11 @@ return facts.runs.map((values) => {
   for (const bit of wires.startBit) state[bit] = 1;
   loadWords(wires.inputs, values, state);
   machine.load(state);
-  const steps = machine.run();
+  const steps = finish(machine);
   return [steps, Object.values(readWords(wires.outputs, machine.state)).map(String), machine.firstWrong];
 });
 """
+)
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -171,7 +181,9 @@ def test_an_sbn_program(tmp_path: Path) -> None:
     assert [(steps, outputs) for steps, outputs, _ in said] == [(one.steps, [str(one.value)]) for one in expected]
 
 
-GRAPH = """
+GRAPH = (
+    FINISH
+    + """
 const found = wiresOf(describedAt(facts.sizes, facts.sizes.chosen));
 const cells = [], machine = new Machine(found);
 for (let cell = 0; cell < machine.cells; cell++) {
@@ -182,8 +194,9 @@ for (let cell = 0; cell < machine.cells; cell++) {
 const start = new Uint8Array(found.bits);
 for (const bit of found.startBit) start[bit] = 1;
 machine.load(start);
-return { cells, steps: machine.run(), state: [...machine.state], packed: [...machine.packed] };
+return { cells, steps: finish(machine), state: [...machine.state], packed: [...machine.packed] };
 """
+)
 
 
 @for_each(

@@ -123,7 +123,7 @@ def test_files_that_are_no_models_are_refused_in_a_line(tmp_path: Path) -> None:
     broken = tmp_path / "broken.onnx"
     broken.write_bytes(b"nonsense")
     for given, why in (
-        (broken, "is not an ONNX model"),
+        (broken, "is not a readable ONNX model"),
         (tmp_path / "none.onnx", "there is no network file"),
         (3, "a PyTorch module or a function"),
     ):

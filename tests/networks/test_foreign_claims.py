@@ -144,7 +144,7 @@ def test_modules_and_functions_that_mix_rows_are_no_better() -> None:
     assert certify(PLAIN, Mixing()).verdict == "refuted"
     found = certify(PLAIN, Model(right_alone))
     assert (found.verdict, found.wrong) == ("not proved", 0)
-    assert "decides a state otherwise beside other states than alone" in str(found)
+    assert "decides a state differently in a batch than alone" in str(found)
 
 
 def test_a_runtime_that_gives_something_else_than_the_file_says_is_noticed(
@@ -363,7 +363,7 @@ def test_what_is_not_in_the_table_proves_nothing(what: str, tmp_path: Path) -> N
     found = outcome(path)
     assert found.isprintable()
     assert found != "certified"
-    if "is not an ONNX model" not in found:
+    if "is not a readable ONNX model" not in found:
         assert as_model(path).analysis(8) is None
 
 

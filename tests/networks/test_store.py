@@ -85,9 +85,9 @@ FUZZ: dict[str, list[object]] = {
 
 
 OTHERWISE = {  # what is said where the field itself could be
-    ("format", "bitwright network 9"): "of a kind this version knows",
-    ("format", "1"): "of a kind this version knows",
-    ("format", str(NO)): "of a kind this version knows",
+    ("format", "bitwright network 9"): "format that this version supports",
+    ("format", "1"): "format that this version supports",
+    ("format", str(NO)): "format that this version supports",
     ("padding", "3"): "do not fit its bits and examples",
     ("sha256", "0" * 64): "is damaged",
 }
@@ -134,7 +134,7 @@ def test_an_origin_that_could_be_and_is_not_what_was_written(
 
 def test_files_of_the_first_format_are_refused(path: Path, network: FloatNetwork, program: Program) -> None:
     put(path, network, {**changed(path, "sha256", NO), "format": "bitwright network 1"})
-    with pytest.raises(InputError, match=r"earlier version.*anew"):
+    with pytest.raises(InputError, match=r"earlier version.*again"):
         load_network(path, program)
 
 
@@ -164,7 +164,7 @@ def test_weights_that_cannot_be(path: Path, network: FloatNetwork, program: Prog
         ("first", np.zeros((0, 12), np.float32), "do not fit its bits and examples"),
         ("first", np.zeros(256, np.float32), "do not fit its bits and examples"),
         ("first", network.first.astype(np.float16), "float32 or float64"),
-        ("last", network.last.astype(np.float64), "of type F32 and F64; float32 or float64"),
+        ("last", network.last.astype(np.float64), "of type F32 and F64; they must be float32 or float64"),
     ):
         weights = {"first": network.first.copy(), "last": network.last.copy()}
         if isinstance(value, float):

@@ -51,7 +51,7 @@ def to_step(page: Any, step: int) -> None:
 
 ENDED = (
     "document.documentElement.dataset.mode === 'idle' && "
-    "/ended|limit|waits/.test(document.getElementById('status').textContent)"
+    "/ended|limit|waiting/.test(document.getElementById('status').textContent)"
 )
 
 
@@ -152,7 +152,7 @@ def broken(page: Any) -> int:
     """Breaks the run on the screen; gives the first step that is wrong."""
     page.click("#weakest")
     until(page, BROKEN)
-    said = re.search(r"wrong first in step ([0-9,]+): ", page.text_content("#status"))
+    said = re.search(r"first went wrong in step ([0-9,]+): ", page.text_content("#status"))
     return int(said[1].replace(",", ""))
 
 
@@ -226,7 +226,7 @@ def test_a_run_that_no_weight_breaks(show: Open) -> None:
     for word in ("p", "q"):
         page.fill(f"#input-{word}", "0")
     page.click("#weakest")
-    until(page, "document.getElementById('weight-note').textContent.startsWith('No single threshold that was tried')")
+    until(page, "document.getElementById('weight-note').textContent.startsWith('No change that was tried')")
     assert not page.evaluate(BROKEN)
     assert page.is_disabled("#restore")
 
@@ -234,7 +234,7 @@ def test_a_run_that_no_weight_breaks(show: Open) -> None:
 def test_a_proof_can_be_cancelled(show: Open) -> None:
     page = show(page_of("multiplication").text)
     page.evaluate("() => { document.getElementById('prove').click(); document.getElementById('cancel').click(); }")
-    assert page.text_content("#proof-note") == "Cancelled: nothing is proved."
+    assert page.text_content("#proof-note") == "Cancelled: nothing was proved."
     assert not page.evaluate("document.documentElement.dataset.proof")
     assert page.is_enabled("#prove")
 
@@ -319,7 +319,7 @@ def test_a_console(show: Open) -> None:
     page = show(page_of("echo.sq").text)
     page.click("#run")
     finish(page)
-    assert "waits for input" in page.text_content("#status")
+    assert "waiting for input" in page.text_content("#status")
     page.fill("#line", "hello")
     page.click("#typing button[type=submit]")
     until(page, "document.getElementById('screen').textContent.includes('hello')")
@@ -329,8 +329,8 @@ def test_what_cannot_be_run_is_said(show: Open) -> None:
     page = show(page_of("addition").text)
     for where, text, sound, line in (
         ("#input-p", "abc", "5", "p must be an integer in decimal digits."),
-        ("#input-p", "1024", "5", "p must fit in 10 bits. Give a larger number for bits."),
-        ("#size", "0", "10", "bits must be an integer, 1 or more."),
+        ("#input-p", "1024", "5", "p must fit in 10 bits. Choose a larger value for bits."),
+        ("#size", "0", "10", "bits must be an integer of at least 1."),
         ("#size", "9999999", "10", "needs 29,999,997 bits"),
     ):
         page.fill(where, text)

@@ -168,7 +168,7 @@ def test_flags_together_and_directed_graphs(show: Open) -> None:
         graph_page(run(program("flooding").on(directed, {"source": one(4, 0)}, list("abcd")), record=True)), "#node=b"
     )
     assert [row[0] for row in ports(page)] == ["a", "c"]
-    assert "leaves it" in page.inner_text("#ports-of")
+    assert "outgoing edge" in page.inner_text("#ports-of")
     page.click("#last")
     assert [hue == LIT for hue in colours(page, "abcd")] == [True, True, True, False]
 

@@ -204,7 +204,7 @@ def test_outputs_of_a_network(show: Open, how: dict[str, Any]) -> None:
     done = run(algorithm, p=11, q=6, network=train(algorithm, **how), record=True)
     said = done.asked.said(done.trace.states()[:-1])
     page = show(trace_page(done))
-    assert "the sum G and the threshold T" in page.inner_text("#outputs-text")
+    assert "sum G and the threshold T" in page.inner_text("#outputs-text")
     for step in range(done.steps):
         for name, row in outputs(page).items():
             bit = algorithm.program.layout.bit(name)

@@ -128,7 +128,7 @@ def test_a_line_that_has_no_theorem_is_named() -> None:
     written = written_of(RESTING)
     assert any("Families.network_runs" in line for line in written.theorems)
     assert [line.partition(": ")[0] for line in written.left] == ["no theorem about what it computes"]
-    assert "the run ends when nothing changes, after more steps for longer words" in written.left[0]
+    assert "the run ends when nothing changes, which takes longer for longer words" in written.left[0]
 
 
 MODULAR_LAW = """
@@ -196,11 +196,13 @@ WITHOUT_THEOREM = {
     .replace("input x", "input x = x[1..l]"): "x has fewer bits than the chain of x has positions",
     KEPT.replace("ensure y == x\n", ""): "the program has no ensure line",
     KEPT.replace("let l = 8", "").replace("[l]", "[8]").replace("1..l", "1..8").replace("2*l", "16"): "no size",
-    LARGE: "the families found at the sizes 9..13 are not those of size 48",
+    LARGE: "the families fitted at the sizes 9..13 differ from the program at size 48",
 }
 
 
-WITHOUT_THEOREM[text_of("keeper").replace("ensure ", "ensure l - l + ", 1)] = "is about l, which is no input or output"
+WITHOUT_THEOREM[text_of("keeper").replace("ensure ", "ensure l - l + ", 1)] = (
+    "is about l, which is not an input or output"
+)
 
 
 @pytest.mark.parametrize("text", WITHOUT_THEOREM, ids=WITHOUT_THEOREM.values())
@@ -233,7 +235,7 @@ def test_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"folder.*empty"):
         export(network, tmp_path / "there", to="rocq")
     whole = train(addition(2), tile="all", integer=True, width=512)
-    with pytest.raises(InputError, match="networks of cells"):
+    with pytest.raises(InputError, match="network of cells"):
         export(whole, tmp_path / "whole", addition(2), to="rocq")
     with pytest.raises(InputError, match=r"quantize.*first"):
         export(train(addition(4), integer=False), tmp_path / "real", to="rocq")

@@ -225,12 +225,12 @@ def setting() -> Setting:
 BLOCK_PROBLEMS = {
     "p[2], p[3] are in no block": lambda s: s.b.block(s.p[1], s.q[:], s.f),
     "f is in no block": lambda s: s.b.block(s.p[:], s.q[:]),
-    "at most 16 bits, this one has 17": lambda s: s.b.block(s.b.bits("r", 10)[:], s.p[:], s.q[:], s.f),
+    "at most 16 bits, got 17": lambda s: s.b.block(s.b.bits("r", 10)[:], s.p[:], s.q[:], s.f),
 }
 RULE_PROBLEMS = {
     "'when' names a bit twice: p[1], p[1]": lambda s: s.b.when(s.p[1] == 1, s.p[1] == 1).write(s.f),
     "'when' names a bit twice: p[2], p[1], p[2]": lambda s: s.b.when(s.p[2] == 1, s.p[1] == s.p[2]).write(s.f),
-    "this rule names no bit": lambda s: s.b.when().write(s.f),
+    "this rule tests no bit": lambda s: s.b.when().write(s.f),
     "two templates for p[1]=1 (and 0 for p[2], p[3], q[1], q[2], q[3]): test_builder.py:": lambda s: (
         s.b.when(s.q[2] == 0, s.p[1] == 1).write(s.f),
         s.b.when(s.p[1] == 1).write(s.q[1]),
@@ -302,7 +302,7 @@ def test_misuse_is_refused_where_it_happens() -> None:
         (lambda: b.bits("z", -1), r"bits 'z' need extents of at least 1, got \[-1\]"),
         (lambda: p[1, 2], r"p\[3\] takes 1 index, got 2"),
         (lambda: m[1], r"m\[2,2\] takes 2 ind(ex|ices), got 1"),
-        (lambda: p[1:2], r"p\[3\] takes \[:\] for all of an index; write a span for a part of it"),
+        (lambda: p[1:2], r"p\[3\] takes \[:\] for a whole index; use span for a part of it"),
         (lambda: p[1] == 2, "a bit is 0 or 1, but p is compared with 2"),
         (lambda: p[span(1, 2)] != [0, -1], "a bit is 0 or 1, but p is compared with"),
         (lambda: p[span(2, 4)], r"index out of range: p\[4\], declared as p\[3\]"),

@@ -67,7 +67,7 @@ def test_conditions_say_what_rule_text_says(how: str, setting: Setting) -> None:
     assert setting.program() == parse(TEXT + text).program
 
 
-NEITHER = "neither true nor false"
+NEITHER = "no truth value"
 REFUSED: dict[str, tuple[Callable[[Setting], object], str]] = {
     "and": (lambda s: s.b.when(s.z[1] == 1 and s.z[2] == 1), f"{NEITHER} comma or &"),
     "a chain": (lambda s: s.b.when(s.z[1] == s.z[2] == 1), f"{NEITHER} compare two bits at a time"),
@@ -75,7 +75,7 @@ REFUSED: dict[str, tuple[Callable[[Setting], object], str]] = {
     "one of several": (lambda s: (s.z[1] == 1) in [s.z[2] == 1], "joined comma"),
     "& with a bit": (lambda s: (s.z[1] == 1) & s.z[2], "z[2] == 1"),
     "& with a number": (lambda s: (s.z[1] == 1) & 1, "1"),
-    "& with True": (lambda s: True & (s.z[1] == 1), "between conditions"),
+    "& with True": (lambda s: True & (s.z[1] == 1), "joins conditions"),
     "& without parentheses": (lambda s: s.z[1] == 1 & s.z[2] == 1, "parentheses around"),
     "a bare bit": (lambda s: s.b.when(s.z[2]), "z[2] 1 0"),
     "bits joined by and": (lambda s: s.b.when(s.z[1] and s.z[2]), "z[1]"),

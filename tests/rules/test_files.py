@@ -61,7 +61,7 @@ def test_a_missing_file(tmp_path: Path) -> None:
 
 def test_a_folder(tmp_path: Path) -> None:
     assert refusal(tmp_path) == f"{tmp_path} is a folder; give a .bw file"
-    assert refusal("") == "the name of a rule file is empty; give one"
+    assert refusal("") == "the name of a rule file must not be empty"
 
 
 BINARY, NOT_UTF8 = "a binary file, not .bw text", "not UTF-8 text (byte {} is {})"
@@ -89,4 +89,4 @@ def test_a_large_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, TEXT.encode() + b"#" * ((1 << 20) - len(TEXT)))
     assert load(path).same_as(parse(TEXT))
     path.write_bytes(path.read_bytes() + b"#")
-    assert refusal(path) == f"{path} is larger than 1 MiB, the most a .bw file may have"
+    assert refusal(path) == f"{path} is larger than 1 MiB, the limit for a .bw file"

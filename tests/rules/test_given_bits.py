@@ -129,5 +129,5 @@ def test_a_node_program_takes_its_own_numbers_alone(lets: dict[str, int]) -> Non
 
 @pytest.mark.parametrize(("nodes", "edges"), [(True, []), (2.5, []), (2, [(0.7, 1)]), (3, [(0, 1, 2)]), (2, [0, 1])])
 def test_a_topology_has_pairs_of_integers(nodes: Any, edges: Any) -> None:
-    with pytest.raises(InputError, match=r"nodes is an integer|edges are pairs of nodes"):
+    with pytest.raises(InputError, match=r"nodes must be an integer|edges must be pairs of nodes"):
         Topology.from_edges(nodes, edges)

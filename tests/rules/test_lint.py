@@ -14,7 +14,7 @@ from bitwright.rules.text.lint import lint, possible
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DEAD = "can never be on, since no input, no start and no rule that can match sets"
 
-UNUSED = "no rule wants it on or writes it, and it is no input and no output"
+UNUSED = "no rule requires or writes it, and it is neither input nor output"
 
 
 def warnings(text: str) -> list[str]:
@@ -77,7 +77,7 @@ def warnings(text: str) -> list[str]:
         ),
         (
             "bits p q[3] r\nblock p\nblock q[*]\nblock r\nwhen p=1 write p\ninput p\noutput p",
-            [f"1:8: nothing uses 'q': {UNUSED}", f"1:13: nothing uses 'r': {UNUSED}"],
+            [f"1:8: 'q' is unused: {UNUSED}", f"1:13: 'r' is unused: {UNUSED}"],
         ),
         ("bits p q\nblock p\nblock q\nwhen p=1 write p\ninput p", []),  # without 'output' each is one
         ("bits p q[2]\nblock p\nblock q[*]\nwhen p=1 write p q[1]\ninput p\noutput p", []),  # q[2] is spare
@@ -89,8 +89,8 @@ def test_what_is_found(text: str, found: list[str]) -> None:
 
 TWO = "bits x[2] y[2]\nblock x[i] y[i] for i in 1..2\n"
 KEPT = TWO + "when x[i]=1 write x[i] for i in 1..2\nwhen y[i]=1 write y[i] for i in 1..2\n"
-NOT_NAMED = "since bits that are not named are 0; add a rule for both, or say"
-VANISH = "both become 0 where both are on at the beginning: this rule is for"
+NOT_NAMED = "since unnamed bits must be 0; add a rule for both, or write"
+VANISH = "both become 0 if both are on at the start: this rule is for"
 
 
 @for_each(
@@ -99,21 +99,21 @@ VANISH = "both become 0 where both are on at the beginning: this rule is for"
         (
             KEPT + "input x y",
             [
-                f"4:1: x[1] and y[1] {VANISH} x[1]=0, and line 3 for y[1]=0, {NOT_NAMED} x[1]=0 here if that is meant "
-                "(and 1 more such pair)"
+                f"4:1: x[1] and y[1] {VANISH} x[1]=0, and line 3 for y[1]=0, {NOT_NAMED} x[1]=0 here if that "
+                "is intended (and 1 more such pair)"
             ],
         ),
         (
             KEPT + "input x\nstart y[2]",
-            [f"4:1: x[2] and y[2] {VANISH} x[2]=0, and line 3 for y[2]=0, {NOT_NAMED} x[2]=0 here if that is meant"],
+            [f"4:1: x[2] and y[2] {VANISH} x[2]=0, and line 3 for y[2]=0, {NOT_NAMED} x[2]=0 here if that is intended"],
         ),
         (  # canonical order of bits is not that of the lines
             "bits x y\nblock x y\nwhen y=1 write y\nwhen x=1 write x\ninput x y",
-            [f"4:1: y and x {VANISH} y=0, and line 3 for x=0, {NOT_NAMED} y=0 here if that is meant"],
+            [f"4:1: y and x {VANISH} y=0, and line 3 for x=0, {NOT_NAMED} y=0 here if that is intended"],
         ),
         (KEPT + "when x[i]=1 y[i]=1 write x[i] y[i] for i in 1..2\ninput x y", []),
         (KEPT + "when x[i]=1 y[i]=1 write nothing for i in 1..2\ninput x y", []),
-        (KEPT.replace("write x[i]", "write x[i] y[i]") + "input x", []),  # never both at the beginning
+        (KEPT.replace("write x[i]", "write x[i] y[i]") + "input x", []),  # never both at the start
         (KEPT + "input a = x[1] y[2]", []),  # not in one block
         (KEPT.replace("when y[i]=1", "when y[i]=1 x[i]=0") + "input x y", []),  # the rule knows of x
         ("bits x y z\nblock x y\nblock z\nwhen x=1 y=1 write z\ninput x y\noutput z", []),  # one alone is for nothing
@@ -200,11 +200,11 @@ steps 2*l
 def test_an_input_bit_that_no_rule_keeps_on() -> None:
     """x[2] waits for a carry, and is gone when it comes; x[1] is used at once."""
     (found,) = warnings(CARRIED)
-    assert found.startswith("5:1: x[2] is on at the beginning alone, since no rule that can match writes it, and this")
+    assert found.startswith("5:1: x[2] is on only at the start, since no rule that can match writes it, but this")
     assert found.endswith("keep it, as in 'when x[2]=1 c[2]=0 write x[2]' (and 1 more such bit)")
     results = {run(parse(CARRIED), x=x).value for x in range(8)}
     assert results == {0, 1}  # bits 2 and 3 do nothing
     assert warnings(CARRIED + "when x[i]=1 c[i]=0 write x[i] for i in 1..l\n") == []
     assert warnings(CARRIED.replace("start c[1]", "start c[i] for i in 1..l")) == []
     alone = CARRIED + "when x[i]=1 s[i]=1 write x[i] for i in 1..l\n"  # it keeps x[i] only where it cannot be on
-    assert any("x[2] is on at the beginning alone" in one for one in warnings(alone))
+    assert any("x[2] is on only at the start" in one for one in warnings(alone))

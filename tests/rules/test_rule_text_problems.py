@@ -102,7 +102,7 @@ MEANINGLESS = {
     "¦when g=1 g=0 write g": "'when'",
     "¦when f=1 write f": "f=1 0 4 'write'",
     "¦when g=1 write x[3..2]": "rule writes",
-    "¦when x[3..2]=1 write f": "rule names",
+    "¦when x[3..2]=1 write f": "rule tests",
     "input ¦x[1]": "x[...]",
     "input x ¦z": "'z'",
     "bits m[2,2]\nblock m[*,*]\noutput ¦m": "m[2,2] 1",
@@ -163,7 +163,7 @@ def test_all_mistakes_of_a_file_are_listed_in_order() -> None:
         "4:1: unknown statement 'whn'; did you mean 'when'?",
         "5:19: index out of range: y[5], declared as y[4] (at i=4)",
         "6:9: unexpected character '$'",
-        "7:6: a bit is 0 or 1, but 'f' is compared with 2; a number is compared bit by bit, x[1]=n%2 x[2]=n//2%2",
+        "7:6: a bit is 0 or 1, but 'f' is compared with 2; compare a number bit by bit: x[1]=n%2 x[2]=n//2%2",
         "8:7: unknown bit 'q'; declare it with bits",
         "9:6: expected 'at', found '3' (the form is: halt when flag, or halt at fixed point)",
     ]

@@ -35,16 +35,16 @@ def test_the_tables_of_a_program_give_it_back(program: Program) -> None:
 
 
 REFUSED: dict[str, Callable[[], object]] = {
-    "template 0 is of block 2, but blocks have the numbers 0 to 1": lambda: make(templates=[(2, 0, [0])]),
+    "template 0 names block 2, but blocks are numbered 0 to 1": lambda: make(templates=[(2, 0, [0])]),
     "template 0 has configuration 4; its block of 2 bits has 0 to 3": lambda: make(templates=[(0, 4, [0])]),
     "template 0 needs a number, or 0 or 1 for each of the 2 bits": lambda: make(templates=[(0, [1], [0])]),
     "or 0 or 1 for each of the 2 bits of its block, got '01'": lambda: make(templates=[(0, "01", [0])]),
     "bits of its block, got [0, 2]": lambda: make(templates=[(0, [0, 2], [0])]),
     "template 0 must be (block, configuration, writes), got (0, 1)": lambda: make(templates=[(0, 1)]),
-    "template 1 has 'q', which is no bit": lambda: make(templates=[(0, 1, [0]), (0, 2, ["q"])]),
-    "block 1 has 3, which is no bit; give a name, or a number below 3": lambda: make(blocks=[["flag"], [3]]),
+    "template 1 has 'q', which is not a bit": lambda: make(templates=[(0, 1, [0]), (0, 2, ["q"])]),
+    "block 1 has 3, which is not a bit; give a name, or a number below 3": lambda: make(blocks=[["flag"], [3]]),
     "'1p' cannot name a bit": lambda: make(bits=["1p"]),
-    "the bits of 'p' must stand together": lambda: make(bits=["p[1]", "p[3]"]),
+    "the bits of 'p' must be consecutive": lambda: make(bits=["p[1]", "p[3]"]),
 }
 
 

@@ -53,11 +53,11 @@ def test_check_has_problems_and_warnings(tmp_path: Path) -> None:
 @for_each(
     ("text", "message"),
     [
-        (b"bits x", "rule text is a str, got bytes; decode them first"),
-        (None, "rule text is a str, got a NoneType"),
-        (Path("a.bw"), "rule text is a str, got a PosixPath"),
-        ("collatz.bw", r"1:1: rule text is expected .* name of a file; open\('collatz.bw'\) reads it"),
-        ("examples/graphs/flood.bw\n", "this is the name of a file"),
+        (b"bits x", "rule text must be a str, got bytes; decode them first"),
+        (None, "rule text must be a str, got a NoneType"),
+        (Path("a.bw"), "rule text must be a str, got a PosixPath"),
+        ("collatz.bw", r"1:1: expected rule text.* name of a file; open\('collatz.bw'\) reads it"),
+        ("examples/graphs/flood.bw\n", "the name of a file"),
     ],
 )
 def test_what_is_no_text(text: object, message: str) -> None:

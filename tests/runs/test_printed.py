@@ -15,7 +15,7 @@ def test_runs() -> None:
     assert first == "sum = 1202"
     assert second == f"40 templates, 20 steps, engine network, calibrated rounding, smallest margin {done.margin:.3g}"
     assert third.startswith("one network of width 32 for 2 kinds of cells, proved on all 16 local states")
-    assert third.endswith("; 20 steps taken from these answers")
+    assert third.endswith("; 20 steps made from these outputs")
     assert "NOT DONE: addition did not halt within 3 steps" in str(run(addition(10), p=1023, q=1, steps=3))
     large = 2**20_000
     assert str(run(addition(20_001), p=large, q=0)).startswith("sum = 39802768")  # beyond what Python prints by itself
@@ -30,7 +30,7 @@ def test_many_runs() -> None:
 def test_validations() -> None:
     exact = str(validated(addition(2))).splitlines()
     assert exact[0].startswith("EXACT: addition (add two 2-bit numbers by ripple carry), engine limit, calibrated")
-    assert exact[1] == "  inputs    16, all there are; 0 wrong by Python's integers or the ensure lines"
+    assert exact[1] == "  inputs    16, exhaustive; 0 wrong by Python's integers or the ensure lines"
     cells = train(addition(4))
     broken = replace(cells, weights=replace(cells.weights, last=-cells.weights.last))
     lines = str(validated(addition(4), network=broken, random=5)).splitlines()

@@ -140,7 +140,7 @@ def test_value_needs_a_single_output() -> None:
 
 def test_an_engine_of_another_program_is_refused() -> None:
     other = make_engine("templates", permutation([3, 2, 1]).program)
-    with pytest.raises(InputError, match=r"another.*program"):
+    with pytest.raises(InputError, match=r"different.*program"):
         run(permutation([2, 1, 3]), p=1, engine=other)
     same = make_engine("templates", permutation([2, 1, 3]).program)
     assert run(permutation([2, 1, 3]), p=1, engine=same).value == 2

@@ -147,7 +147,7 @@ def test_a_wrong_network_whose_rules_put_a_kind_on_both_sides_of_another(tmp_pat
         document = json.loads(files.certificate.read_text())
         for _ in range(40):
             code, said = files.check(rules)
-            found = re.search(r"certificate says (\w+) = .*, but it is (.*)", said)
+            found = re.search(r"certificate has (\w+) = .*, but it must be (.*)", said)
             if found is None:
                 break
             try:

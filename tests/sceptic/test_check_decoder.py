@@ -165,7 +165,7 @@ def test_unknown_fields_and_versions_are_refused(proved, tmp_path):
         (tmp_path / "edited").write_text(json.dumps(altered(document, (*path, "more"), 0)))
         found = checked(SCRIPT, network, tmp_path / "edited")
         assert found.code == 2, path
-        assert "has the fields" in found.out
+        assert "must have exactly the fields" in found.out
     for value in ("bitwright decoder certificate 2", None, 1):
         (tmp_path / "edited").write_text(json.dumps(document | {"format": value}))
         assert checked(SCRIPT, network, tmp_path / "edited").code == 2
@@ -490,7 +490,7 @@ def test_scores_of_which_float32_loses_terms_are_bounded(sceptic, tmp_path):
     assert low / sceptic.ONE <= (np.e - 2) / (np.e + 2) <= high / sceptic.ONE
     assert low / sceptic.ONE > 0.1
     single = sceptic.Decoder((tmp_path / "network").read_bytes(), 1, len(mine.slots))
-    with pytest.raises(SystemExit):  # a score may be wrong by a factor
+    with pytest.raises(SystemExit):  # the error of a score is too large
         sceptic.Step(single, mine, 0, -1)
 
 

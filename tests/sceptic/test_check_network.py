@@ -145,7 +145,7 @@ def test_a_wrong_network_under_a_right_certificate(held: Files, adder: IntegerNe
     save_network(other, addition(2).program, held.network)
     held.alter(tensors=other.tensors_sha256, network_sha256=other.digest)
     code, said = held.check()
-    assert (code, "DOES NOT HOLD: the certificate says wrong = 0" in said) == (1, True), said
+    assert (code, "DOES NOT HOLD: the certificate has wrong = 0" in said) == (1, True), said
 
 
 def test_runs_are_those_of_the_rules(adder: IntegerNetwork, tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_runs_are_those_of_the_rules(adder: IntegerNetwork, tmp_path: Path) -> N
     nothing = {"inputs": [], "start": [], "steps": 0, "states": 0, "by_n": [], "distance": None, "closest": None}
     held.alter(**nothing)
     code, said = held.check()
-    assert (code, "the certificate says inputs = []" in said) == (1, True), said
+    assert (code, "the certificate has inputs = []" in said) == (1, True), said
     assert "the runs of all 2^4 inputs, 4 steps at most" in said
 
 
@@ -170,7 +170,7 @@ def test_other_rules(held: Files) -> None:
     text = held.rules.read_text()
     held.rules.write_text(text.replace("when c[2]=1 write c[2]", "when c[2]=1 write c[1]"))
     code, said = held.check()
-    assert (code, "the certificate says program_id" in said) == (1, True), said
+    assert (code, "the certificate has program_id" in said) == (1, True), said
 
 
 def test_a_network_that_does_not_fit(held: Files) -> None:

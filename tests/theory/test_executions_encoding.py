@@ -41,7 +41,7 @@ def test_two_successors_are_a_contradiction() -> None:
     after[4, 2] ^= True
     name = PROGRAM.layout.names[2]
     with pytest.raises(
-        InputError, match=r"states 2 and 5 match the same templates and have two successors: " + name[0]
+        InputError, match=r"states 2 and 5 match the same templates with different successors: " + name[0]
     ):
         StateSet.of_states(PROGRAM, before, after)
 

@@ -72,7 +72,7 @@ def test_every_layout_and_counterexample(task, tmp_path):
 
 def test_a_certificate_is_about_the_file_of_its_decoder(decision, tmp_path):
     save_decoder(copier(np.random.default_rng(12), COPY, 2.85), tmp_path / "network")
-    with pytest.raises(InputError, match="another decoder"):
+    with pytest.raises(InputError, match="different decoder"):
         write_certificate(decision, tmp_path / "certificate", tmp_path / "network")
 
 

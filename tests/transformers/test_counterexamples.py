@@ -111,14 +111,14 @@ def test_modules_of_every_form_agree():
 FAILING = [
     (lambda rows: 1 / 0, "the module failed on tokens of shape .*ZeroDivisionError"),  # noqa: ARG005
     (lambda rows: "text", "the module failed .*floating-point"),  # noqa: ARG005
-    (lambda rows: np.zeros(rows.shape), r"must give logits of shape \(2, 6, 6\).*got \(2, 6\)"),
-    (lambda rows: np.zeros((len(rows), 1, 13)), r"one row after each token; got \(2, 1, 13\)"),
+    (lambda rows: np.zeros(rows.shape), r"must return logits of shape \(2, 6, 6\).*got \(2, 6\)"),
+    (lambda rows: np.zeros((len(rows), 1, 13)), r"one row per token; got \(2, 1, 13\)"),
     (lambda rows: np.zeros((*rows.shape, 3)), r"got \(2, 6, 3\)"),
     (lambda rows: np.full((*rows.shape, 13), np.nan), "NaN or infinite"),
     (lambda rows: np.full((*rows.shape, 13), -np.inf), "NaN or infinite"),
-    (lambda rows: np.zeros((*rows.shape, 7)), "gives 7 logits after each token, the decoder 13"),
+    (lambda rows: np.zeros((*rows.shape, 7)), "returned 7 logits per token, the decoder 13"),
     (Gpt(), "training mode"),
-    (3, "a module is a function from tokens to logits, got int"),
+    (3, "a module must be a function from tokens to logits, got int"),
 ]
 
 
@@ -243,7 +243,7 @@ def test_pairs_modulo_a_prime():
 
 
 def test_domains_that_are_too_large_are_refused():
-    with pytest.raises(EffortError, match="at most 50,000,000 are tried in full"):
+    with pytest.raises(EffortError, match="exhaustive tests stop at 50,000,000"):
         exhaust(adder(LONG), LONG)
 
 

@@ -152,9 +152,9 @@ HOSTILE = [
     (lambda _, about: about["decoder"]["layers"][0]["heads"][0].update(scale="1e999"), "finite number"),
     (lambda _, about: about["decoder"]["layers"][0]["heads"][0]["rope"].update(base=-1), "positive base"),
     (lambda _, about: about["decoder"]["layers"][0]["heads"][0].update(value=[]), "must have shape"),
-    (lambda _, about: about["decoder"]["layers"][0].update(output=[]), "must give 6 numbers, and gives 3"),
+    (lambda _, about: about["decoder"]["layers"][0].update(output=[]), "must output 6 numbers, but outputs 3"),
     (lambda _, about: about["decoder"]["final_norm"].update(eps=-1.0), "eps of at least 0"),
-    (lambda header, _: header["tables.0"].update(shape=[1, 7, 1 << 40]), "do not fit its shape"),
+    (lambda header, _: header["tables.0"].update(shape=[1, 7, 1 << 40]), "does not match its shape"),
     (lambda header, _: header["tables.0"].update(dtype="BF16"), "dtype must be"),
 ]
 
@@ -180,18 +180,18 @@ def test_no_file_and_a_folder_are_refused(tmp_path):
 def test_widths_of_heads_must_agree():
     one, layer = decoder(), decoder().layers[0]
     narrow = replace(layer.heads[0], output=(Linear(np.ones((4, 2))),))
-    with pytest.raises(InputError, match=r"layer 1: the outputs of its heads need one width, got \[2, 3\]"):
+    with pytest.raises(InputError, match=r"layer 1: the outputs of its heads must have the same width, got \[2, 3\]"):
         check(replace(one, layers=(replace(layer, heads=(narrow, layer.heads[1])),)))
 
 
 ONES = lambda *shape: (Linear(np.ones(shape)),)  # noqa: E731
 MLPS = [
     (Mlp("GELU", ONES(6, 5), ONES(5, 6)), "layer 1: activation must be one of"),
-    (Mlp("gelu", ONES(6, 5), ONES(5, 4)), "layer 1, MLP down must give 6 numbers, and gives 4"),
+    (Mlp("gelu", ONES(6, 5), ONES(5, 4)), "layer 1, MLP down must output 6 numbers, but outputs 4"),
     (Mlp("gelu", ONES(6, 5), ONES(4, 6)), r"layer 1, MLP down must have shape \(5, any\), got \(4, 6\)"),
-    (Mlp("silu", ONES(6, 5), ONES(5, 6), ONES(6, 4)), "layer 1, MLP gate must give 5 numbers, and gives 4"),
+    (Mlp("silu", ONES(6, 5), ONES(5, 6), ONES(6, 4)), "layer 1, MLP gate must output 5 numbers, but outputs 4"),
     (Mlp("silu", (Linear(np.ones((6, 5)), np.ones(4)),), ONES(5, 6)), r"MLP up, bias must have shape \(5,\)"),
-    (Mlp("silu", (Linear(np.ones((6, 5), np.float16)),), ONES(5, 6)), "MLP up must be of float32 or float64"),
+    (Mlp("silu", (Linear(np.ones((6, 5), np.float16)),), ONES(5, 6)), "MLP up must be float32 or float64"),
 ]
 
 

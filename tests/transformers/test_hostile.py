@@ -207,7 +207,7 @@ def test_one_token_is_enough():
 
 @pytest.mark.parametrize("decoder", [replace(flat(1, None, LOGITS), layers=layers) for layers in ((), (Layer(()),))])
 def test_bounds_need_one_layer_with_attention(decoder):
-    with pytest.raises(InputError, match="one layer with attention"):
+    with pytest.raises(InputError, match="one-layer decoders with attention"):
         smallest_margin(decoder, zeros())
     two = replace(decoder, layers=2 * flat(1, None, LOGITS).layers)
     with pytest.raises(InputError, match="2 layers"):
@@ -215,13 +215,13 @@ def test_bounds_need_one_layer_with_attention(decoder):
 
 
 def test_a_head_with_tokens_that_no_table_has_is_refused():
-    with pytest.raises(InputError, match="writes 5 tokens; its tables read 3"):
+    with pytest.raises(InputError, match="outputs 5 tokens, but its tables take 3"):
         decide(flat(1, None, [[1, 0, 0, 0, 5]]), zeros())
 
 
 @pytest.mark.parametrize("stop", [(-1,), (np.int64(2),), (1.0,)])
 def test_tokens_are_whole_numbers_from_0(stop):
-    with pytest.raises(InputError, match="whole numbers from 0"):
+    with pytest.raises(InputError, match="must be integers of at least 0"):
         zeros(stop=stop)
 
 
@@ -229,5 +229,5 @@ def test_an_answer_that_some_columns_lack_is_refused():
     task = zeros()
     edges = task.columns.edges.copy()
     edges[0, -2] = -1
-    with pytest.raises(InputError, match="state or symbol that is not there"):
+    with pytest.raises(InputError, match="unknown state or symbol"):
         decide(flat(1, None, LOGITS), replace(task, columns=replace(task.columns, edges=edges)))

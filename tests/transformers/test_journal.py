@@ -61,9 +61,9 @@ def test_an_interrupted_proof_goes_on_and_ends_the_same(tmp_path: Path, monkeypa
 def test_a_journal_is_about_one_decoder_and_is_refused_if_damaged(tmp_path: Path) -> None:
     file = tmp_path / "proof"
     assert certify(TASK, PROVED, resume=file)
-    with pytest.raises(InputError, match="was begun with decoder"):
+    with pytest.raises(InputError, match="was started with decoder"):
         certify(TASK, FLIPPED, resume=file)
-    with pytest.raises(InputError, match="was begun with task"):
+    with pytest.raises(InputError, match="was started with task"):
         certify(copy(3), PROVED, resume=file)
     data = bytearray(file.read_bytes())
     data[data.index(b'"boxes"') + 1] ^= 1

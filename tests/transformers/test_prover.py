@@ -135,7 +135,9 @@ def test_a_module_that_is_another_network_leaves_the_decision_open():
     ]
     assert begun
     assert all(of is decoder for of in begun)  # nothing is tried for the other
-    assert decisions[1].sentence.startswith("NOT DECIDED: the description is not your module: their logits differ by")
+    assert decisions[1].sentence.startswith(
+        "NOT DECIDED: the decoder does not describe your module: their logits differ by"
+    )
     assert [decision.verdict for decision in decisions] == ["proved", "not decided"]
     assert [bool(decision) for decision in decisions] == [True, False]
 
@@ -150,7 +152,7 @@ def test_two_layers_are_tried_or_searched_and_never_proved():
             verdicts.append(decision.verdict)
             for claim in decision.claims:
                 if claim.verdict == "not decided":
-                    assert "this one has 2" in claim.open[0]
+                    assert "this decoder has 2" in claim.open[0]
                 if claim.verdict == "refuted":
                     found = greedy(partial(logits, twice), task, claim.counterexample.symbols[None])
                     assert not right_steps(task, claim.counterexample.symbols[None], found).all()
@@ -165,7 +167,7 @@ def test_decisions_repeat_and_say_what_is_open():
     hurried = decide(decoder, COPY, seconds=0, progress=lambda *done: lines.append(done))
     assert {(claim.verdict, claim.method) for claim in hurried.claims} == {("tested", "all inputs")}
     assert any("not finished" in group for group in hurried.claims[0].open)
-    assert "right on all 81 inputs" in str(hurried)
+    assert "correct on all 81 inputs" in str(hurried)
     assert "not finished" in str(hurried)
     assert lines
     task = copy(12)

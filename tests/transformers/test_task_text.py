@@ -150,11 +150,11 @@ def test_guesses_need_few_states():
 GOOD = TWO + "ensure z == a + b\nanswer z[1..3]\n"
 MISTAKES = [
     (GOOD.replace("+ b", "+ c"), "task:3:17: 'c' is not an input"),
-    (GOOD.replace("+ b", "* b"), r"task:3:15: '\*' takes a constant on one side"),
+    (GOOD.replace("+ b", "* b"), r"task:3:15: '\*' needs a constant on one side"),
     (GOOD.replace("== a", "= a"), "task:3:10: expected the end of the line, found '='; equality is =="),
     (GOOD.replace("z ==", "a =="), "task:3:8: 'a' is an input, or"),
     (GOOD.replace("z == a + b", "a < b"), "defines one answer"),
-    (GOOD.replace("3]", "2]"), "task: 'z' needs more digits than the 2"),
+    (GOOD.replace("3]", "2]"), "task: 'z' needs more than the 2 digits"),
     (GOOD.replace("+ b", "- b"), "task: 'z' can be negative"),
     (GOOD.replace("a + b", "(a + b) mod 4"), r"mod must be 4\^3"),
     (GOOD.replace("a + b", "a // 4"), "task:3:13: expected a constant, found 'a'"),
@@ -163,25 +163,25 @@ MISTAKES = [
     (GOOD.replace("a + b", "sin(a)"), "the functions are"),
     (GOOD.replace("a + b", "abs(a, b)"), "the functions are abs"),
     (GOOD.replace("a + b", "max(a)"), "the functions are abs"),
-    (GOOD.replace("a + b", "9^9^9"), r"'\^' takes an exponent"),
+    (GOOD.replace("a + b", "9^9^9"), r"'\^' needs an exponent"),
     (GOOD.replace("a + b", "a // 0"), "expected a constant"),
-    (GOOD.replace("a + b", "7 // 0"), "takes a number of at least 1, got 0"),
+    (GOOD.replace("a + b", "7 // 0"), "needs a divisor of at least 1, got 0"),
     (GOOD.replace("a + b", "max(a)*1 + sum(a)"), "the functions are"),
     (GOOD.replace("a + b", "z"), "'z' is not an input"),
-    (GOOD.replace("a + b", "a[i] for i in 1..3"), "has no 'for'"),
-    (GOOD.replace("z == a + b", "z[i] == a[i] for i in 1..2"), r"defines all of them: z\[i\] == ... for i in 1..3"),
+    (GOOD.replace("a + b", "a[i] for i in 1..3"), "takes no 'for'"),
+    (GOOD.replace("z == a + b", "z[i] == a[i] for i in 1..2"), r"must cover all of them: z\[i\] == ... for i in 1..3"),
     (GOOD.replace("z == a + b", "z[i] == a[i] - 1 for i in 1..3"), "can be -1; add a constant"),
     (GOOD.replace("z == a + b", "z[i] == a[i+1] for i in 1..3"), r"takes a\[i\]"),
     (GOOD.replace("z == a + b", "z[i] == sum(a[2..i]) for i in 1..3"), r"must run over a\[1..i\] here"),
     (GOOD.replace("z == a + b", "z[i] == sum(a[1..3]) for i in 1..3"), r"must run over a\[1..i\] here"),
-    (GOOD.replace("z == a + b", "z[i] == sum(a[1..i]) mod 0 for i in 1..3"), "mod takes a sum"),
+    (GOOD.replace("z == a + b", "z[i] == sum(a[1..i]) mod 0 for i in 1..3"), "mod needs a sum"),
     (GOOD.replace("z == a + b", "z[i] == i for i in 1..3"), r"takes i\[i\]"),
     (GOOD + "ensure z == a\n", "'z' is an input, or defined twice"),
     (GOOD + "ensure f == max(a[1..3])\n", r"max must run over a\[1..2\] here"),
     (GOOD + "ensure f == min(a[1..2])\n", "min needs a word of 3 digits here, got 2"),
     (GOOD.replace("z == a + b", "y == (a < b)"), "task:4:8: no ensure line defines 'z'"),
     (GOOD.replace("a + b", "a" + " + a" * 300), "at most 200 signs"),
-    (GOOD + "ensure f == a\n", "a flag takes comparisons"),
+    (GOOD + "ensure f == a\n", "flags? needs? a?.*comparison"),
     (GOOD + "ensure f[i] == a[i] for i in 1..3\n", "'f' has no columns"),
     (GOOD + "ensure f == (a < b) for i in 1..3\n", "'f' has no columns"),
     (GOOD + "ensure f[1] == (a < b)\n", "'f' has no columns"),
@@ -195,9 +195,9 @@ MISTAKES = [
     (GOOD + "stop z\n", "expected a token"),
     (GOOD + "stop\n", "expected something"),
     (GOOD + "halt 3\n", "expected numbers, words, ensure"),
-    (GOOD + "stop 99999999\n", "expected a number from 0 to"),
+    (GOOD + "stop 99999999\n", "expected a number between 0 and"),
     (GOOD.replace("answer z", "answer 3 z"), "task:4:8: expected a place"),
-    (GOOD.replace("z[1..3]", "z[1..3] z[1]"), r"the layout names z\[1\] twice"),
+    (GOOD.replace("z[1..3]", "z[1..3] z[1]"), r"the layout contains z\[1\] twice"),
     (GOOD.replace("z[1..3]", "z[2..3]"), r"task:4:1: the answer lacks z\[1\]"),
     (GOOD.replace("z[1..3]", "z[0..3]"), "columns are 1 to 1,001"),
     (GOOD.replace("z[1..3]", "z[1..3] y"), "task:4:16: no ensure line defines 'y'"),
@@ -205,15 +205,15 @@ MISTAKES = [
     (GOOD.replace("a + b", "99999999999999999999 * a + b"), "more than 63 bits"),
     (None, "takes the text of a task, got NoneType"),
     (GOOD.replace("z[1..3]", "z[1..3] y[1]"), "one answer may have columns"),
-    (GOOD.replace("b[2..1]", "b[3..1]"), r"task:2:18: the prompt cannot have b\[3\]"),
-    (GOOD.replace("2 digits", "2000 digits"), "expected a number from 1 to 1,000"),
-    (GOOD.replace("base 4", "base 1"), "expected a number from 2 to"),
+    (GOOD.replace("b[2..1]", "b[3..1]"), r"task:2:18: the prompt cannot contain b\[3\]"),
+    (GOOD.replace("2 digits", "2000 digits"), "expected a number between 1 and 1,000"),
+    (GOOD.replace("base 4", "base 1"), "expected a number between 2 and"),
     (GOOD.replace("base 4", "base 4 5"), "expected the end of the line"),
     (GOOD.replace("base 4", "base 5000"), "the automaton has more than 2,000,000 steps"),
     ("words s: 3 symbols 0..1\nensure z == s\nprompt s[1..3]\nanswer z[1..3]", "'s' is a word of symbols"),
-    ("words s: 3 symbols 1..0\n", "expected a number from"),
+    ("words s: 3 symbols 1..0\n", "expected a number between"),
     ("", "a task needs the lines"),
-    ("x" * 20_000, "a line has at most"),
+    ("x" * 20_000, "a line may have at most"),
     ("ensure z == " + "(" * 500, "nest at most"),
     ("numbers " + " ".join(f"a{n}" for n in range(40)) + ": 1 digits\nensure z == a1\nprompt "
      + " ".join(f"a{n}[1]" for n in range(40)) + "\nanswer z[1]", "the automaton has more than"),
@@ -230,13 +230,13 @@ def test_mistakes_are_one_line(text, match):
 def test_numbers_of_two_bases_in_one_line_are_refused():
     text = "numbers a: 2 digits base 4\nnumbers b: 2 digits base 3\nensure z == a + b\n"
     text += "prompt a[1..2] b[1..2]\nanswer z[1..3]"
-    with pytest.raises(InputError, match=r"numbers of one base, and here they are \[3, 4\]"):
+    with pytest.raises(InputError, match=r"must have the same base, got bases \[3, 4\]"):
         read_task(text)
 
 
 def test_words_of_symbols_have_the_length_of_the_task():
     text = "words s: 2 symbols 1..2\nnumbers a: 3 digits\nensure z == 2*a\nprompt a[1..3] s[1..2]\nanswer z[1..4]"
-    with pytest.raises(InputError, match="'s' has 2 symbols, and the task 4"):
+    with pytest.raises(InputError, match="'s' has 2 symbols, but the task has 4"):
         read_task(text)
 
 

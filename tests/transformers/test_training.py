@@ -146,8 +146,8 @@ def test_enough_proved_networks_end_the_training(adders):
         ({"steps": 0}, [0], "steps must be at least 1, got 0"),
         ({"rounds": -1}, [0], "rounds must be at least 0, got -1"),
         ({"rate": 2.0}, [0], "rate must be between 0 and 1, got 2.0"),
-        ({}, [1, 1], "seeds must be different numbers of at least 0"),
-        ({}, [], "seeds must be different numbers of at least 0"),
+        ({}, [1, 1], "distinct integers of at least 0"),
+        ({}, [], "distinct integers of at least 0"),
     ],
 )
 def test_bad_settings_are_refused(change, seeds, message):

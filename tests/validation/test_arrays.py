@@ -64,7 +64,7 @@ def test_unsigned_numbers_are_compared_exactly(tmp_path: Path) -> None:
         ("def f(p, q): return (p + q)[1:]", "64 shape 63"),
         ("def f(p, q): return (p + q) / 1", "integers float64"),
         ("def f(p, q): return np.array([0.5] * len(p), dtype=object)", "0.5"),
-        ("def f(p, q): return {'total': p + q}", "nothing output"),
+        ("def f(p, q): return {'total': p + q}", "no output"),
         ("def f(p): return p", "64 TypeError"),
         ("def f(p, q): return np.cumsum(p) + q", "p=1 q=1 sum=2 64 sum=30"),
         ("async def f(p, q): return p", "async function"),

@@ -162,6 +162,6 @@ def test_no_file_to_resume_from_where_its_oracle_is_not_known(tmp_path: Path) ->
     (tmp_path / "plain_sum.py").write_text("def total(p, q): return p + q\n")
     task = task_of(ALGORITHM)
     for oracle in (Function.named("plain_sum:total", str(tmp_path), ("sum",)), Unknown()):
-        with pytest.raises(InputError, match=r"whether.*oracle"):
+        with pytest.raises(InputError, match=r"oracle.*unchanged"):
             validate(replace(task, oracle=oracle), resume=tmp_path / "begun.json")
         assert not (tmp_path / "begun.json").exists()

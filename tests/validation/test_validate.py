@@ -230,14 +230,14 @@ def test_an_answer_about_arrays_is_checked_against_single_ones() -> None:
             found = dict(super().__call__(values))  # type: ignore[arg-type]
             return {name: value if isinstance(value, int) else value * 0 for name, value in found.items()}
 
-    with pytest.raises(Exception, match="disagree"):
+    with pytest.raises(Exception, match="contradicts itself"):
         validate(task_of(addition(3), oracle=Broken("addition")))
 
 
 @for_each(
     ("text", "message"),
     [
-        ("def check(a, b): return {'difference': a - b}", "nothing negative"),
+        ("def check(a, b): return {'difference': a - b}", "no negative"),
         ("def check(a, b): return 5", "dictionary difference negative 5"),
         ("def check(a): return 5", "a=0 b=0"),
         ("def chek(a, b): return 5", "'check' 'chek'"),
@@ -265,12 +265,10 @@ def test_numbers_longer_than_a_machine_word() -> None:
 
 
 def test_what_cannot_be_validated() -> None:
-    with pytest.raises(
-        InputError, match="50 input bits; every input can be run up to 48, choose some of them at random"
-    ):
+    with pytest.raises(InputError, match="50 input bits; all inputs can be run up to 48 bits; sample them"):
         task_of(addition(25))
     for random in (0, -1, 10**12 + 1):
-        with pytest.raises(InputError, match="random inputs are a number from 1 to"):
+        with pytest.raises(InputError, match="number of random inputs must be between 1 and"):
             task_of(addition(2), random=random)
     with pytest.raises(InputError, match="step limit must be 0 or more"):
         task_of(addition(2), limit=-1)

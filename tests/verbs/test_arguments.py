@@ -90,7 +90,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "states of runs": (lambda: bw.executions(small(), "runs", states=5, runs=5), "runs states"),
     "width of text": (lambda: bw.Recipe(width=cast(Any, "a")), "'a'"),
     "no width": (lambda: bw.Recipe(width=0), "width 1"),
-    "names twice": (lambda: bw.Executions(BOOL, BOOL, ("x", "x")), "bits called"),
+    "names twice": (lambda: bw.Executions(BOOL, BOOL, ("x", "x")), "bits named"),
     "no names": (lambda: bw.Executions(BOOL, BOOL, cast(Any, None)), "tuple None"),
     "no graph": (lambda: bw.run(bw.parse(FLOOD), graph="", source="1"), "graph empty"),
     "no table": (lambda: bw.run(bw.parse(FLOOD), "", graph="path:3"), "inputs empty"),
@@ -98,10 +98,10 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         lambda: bw.run(bw.parse(FLOOD), [{"source": "1"}], graph=["path:3"], source="0"),
         "source given",
     ),
-    "no source": (lambda: bw.executions(small(), ""), "executions empty"),
+    "no source": (lambda: bw.executions(small(), ""), "execution empty"),
     "no name of a network": (lambda: adder().save(""), "network empty"),
     "no name of a trace": (lambda: bw.run(small(), p=1, q=1, record=True).save_trace(""), "name empty"),
-    "no name of executions": (lambda: bw.Executions.load(""), "executions empty"),
+    "no name of executions": (lambda: bw.Executions.load(""), "execution empty"),
     "no name to export": (lambda: bw.export(adder(), "", small()), "write empty"),
     "no name to open": (lambda: bw.open(""), "program empty"),
     "the name of a program": (lambda: bw.run(cast(Any, "addition")), "Algorithm Program str open"),
@@ -147,7 +147,7 @@ WRONG |= {
     "a number to train": (lambda: bw.train(3), "Algorithm Program"),  # type: ignore[arg-type]
     "cells in a list": (lambda: bw.run(small(), p=1, q=1, network=[adder(), adder()]), "give itself"),
     "cells to validate": (lambda: bw.validate(small(), network=[adder(), adder()]), "list"),
-    "proof of a part": (lambda: bw.certify(small(), adder().weights), "cells given"),
+    "proof of a part": (lambda: bw.certify(small(), adder().weights), "cells pass"),
     "number among": (lambda: bw.run(small(), p=1, q=1, network=[trained(), 3]), "networks int"),  # type: ignore[list-item]
     "certify a file": (lambda: bw.certify(small(), cast(Any, "adder.safetensors")), "network str Network.load"),
     "a rounding": (lambda: bw.certify(small(), cast(Any, "sign")), "'sign'"),
@@ -174,14 +174,14 @@ NAN = float("nan")
 WRONG |= {
     f"train {name}={value!r}": (with_option(**{name: value}), problem)
     for name, values, problem in (
-        ("width", (0, -2), "the width must lie between 1"),
-        ("seed", (-1, 2**63 + 1), "the seed must lie between 0"),
-        ("member", (-1,), "the member must lie between 0"),
-        ("padding", (-1,), "the padding must lie between 0"),
+        ("width", (0, -2), "the width must be between 1"),
+        ("seed", (-1, 2**63 + 1), "the seed must be between 0"),
+        ("member", (-1,), "the member must be between 0"),
+        ("padding", (-1,), "the padding must be between 0"),
         ("padding", (1.5, NAN, "1"), "the padding must be an integer"),
-        ("tolerance", (0, -1, NAN, 0.5, "x"), "the tolerance must lie between 0 and 0.5"),
+        ("tolerance", (0, -1, NAN, 0.5, "x"), "the tolerance must be between 0 and 0.5"),
         ("rate", (0, -1, NAN, float("inf"), 1e300, "x"), "the rate must be above 0"),
-        ("most_steps", (0, -1), "the number of steps must lie between 1"),
+        ("most_steps", (0, -1), "the number of steps must be between 1"),
         ("most_steps", (1.5, NAN, "x"), "the number of steps must be an integer"),
         ("descent", ("x", 3, True), "there is no descent"),
         ("device", ("cuda", "cuda:7", "gpu", "", None, 3), "the numpy trainer runs on the cpu"),
@@ -193,14 +193,14 @@ WRONG |= {
     "no device": (with_option(trainer="torch", device=None), "there is no device 'None'"),
     "rules on a device": (
         lambda: make_engine("templates", small().program, device="cuda"),
-        "go with the engine network, not templates",
+        "engine network templates",
     ),
-    "no drawn networks": (lambda: make_engine("sampled", small().program, networks=0), "networks must lie between"),
+    "no drawn networks": (lambda: make_engine("sampled", small().program, networks=0), "networks must be between"),
     "NaN networks": (
         lambda: make_engine("sampled", small().program, networks=NAN),  # type: ignore[arg-type]
         "networks must be an integer",
     ),
-    "drawn seed": (lambda: make_engine("sampled", small().program, seed=-1), "the seed must lie between 0"),
+    "drawn seed": (lambda: make_engine("sampled", small().program, seed=-1), "the seed must be between 0"),
     "NaN examples": (lambda: weights(2, NAN), "the number of examples must be between"),  # type: ignore[arg-type]
     "NaN padding": (lambda: TrainingSet(small().program, NAN), "the padding must be an integer"),  # type: ignore[arg-type]
     "no hidden units": (

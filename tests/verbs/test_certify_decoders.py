@@ -18,7 +18,7 @@ from bitwright.transformers.decision import SplitTrees
 from bitwright.transformers.modules import logits
 from bitwright.transformers.prover import BoxProof, _claim_of
 from bitwright.verbs.decoders import train_file
-from bitwright.verbs.telling import Listener
+from bitwright.verbs.progress import Listener
 
 TEXT = """
 words a: 4 symbols 0..1
@@ -50,7 +50,7 @@ def test_the_text_of_a_task_and_a_decoder_give_claims_and_a_certificate() -> Non
 def test_a_certificate_is_not_written_beside_another_decoder() -> None:
     decision = certify(TEXT, bit_copier(6.0)[1])
     save_decoder(bit_copier(7.0)[1], "copy.safetensors")
-    with pytest.raises(InputError, match="another decoder"):
+    with pytest.raises(InputError, match="different decoder"):
         decision.save("copy.json")
     with pytest.raises(InputError, match=r"\.json"):
         decision.save("copy.txt")
@@ -116,7 +116,7 @@ COPIER: Decoder = bit_copier(6.0)[1]
         (TEXT, COPIER, {"sizes": "1..3"}, "sizes does not go with a task"),
         (TEXT, COPIER, {"seconds": -1}, "seconds must be a finite number of at least 0, got -1"),
         (TEXT, COPIER, {"seconds": "60"}, "seconds must be"),
-        (TEXT, COPIER, {"module": 3}, "a module is a function from tokens to logits, got int"),
+        (TEXT, COPIER, {"module": 3}, "a module must be a function from tokens to logits, got int"),
         (addition(2), None, {"seconds": 3}, "seconds goes with a task"),
         (addition(2), None, {"measure": True}, "measure goes with a task"),
         (TEXT.replace("ensure", "ensur"), COPIER, {}, "task:3:1"),

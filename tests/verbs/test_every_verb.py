@@ -208,7 +208,7 @@ def test_what_cannot_be_exported(tmp_path: Path, cells: Any) -> None:
         (cells, "a.c", {"to": "cc"}, "to takes c or js.* got cc"),
         (3, "a.c", {}, "give one network, or the path of its file, got a int"),
         (trained.weights, "a.c", {}, "say which program the network was trained for"),
-        (trained, "a.c", {"what": SMALL}, "of integer networks; quantize this one first"),
+        (trained, "a.c", {"what": SMALL}, "an integer network; quantize this one first"),
         (trained, "a", {"what": SMALL, "to": "vnnlib"}, "quantize this one first"),
         (cells, "a.c", {"properties": range(3)}, "properties goes with to vnnlib"),
         (cells, "a.c", {"graph": "path:3"}, "graph and inputs go with to page"),

@@ -97,9 +97,9 @@ def test_from_networkx_and_back(seed: int, kind: type) -> None:
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
-        (nx.Graph([(1, "1")]), "two nodes are called '1': 1 and '1'; give one of them another name"),
-        (nx.Graph(), "a graph needs at least one node; this one has none"),
-        ([(1, 2)], "a graph must be one of networkx, got 'list'"),
+        (nx.Graph([(1, "1")]), "two nodes are called '1': 1 and '1'; rename one of them"),
+        (nx.Graph(), "a graph needs at least one node"),
+        ([(1, 2)], "the graph must be a networkx graph, got 'list'"),
     ],
 )
 def test_refused_networkx(graph: Any, message: str) -> None:

@@ -47,7 +47,7 @@ def refusal(path: Path, **options: Any) -> str:
         ("g.txt", "a b\nc d\n#\nb a\n", "g.txt:4 'b' 'a' 1"),
         ("g.txt", "# nothing\n\n", "g.txt"),
         ("g.txt", " \n", "g.txt"),
-        ("g.png", "a b", f"g.png must end in {', '.join(SUFFIXES[:-1])} or .json, the files of graphs"),
+        ("g.png", "a b", f"g.png must end in {', '.join(SUFFIXES[:-1])} or .json to be a graph file"),
     ],
 )
 def test_refused_lists(name: str, text: str, message: str, tmp_path: Path) -> None:
@@ -58,8 +58,8 @@ def test_a_directed_list_may_have_both_directions(tmp_path: Path) -> None:
     path = written(tmp_path, "g.txt", "a b\nb a\n")
     assert read_graph(path, directed=True).topology.edges == 2
     path = written(tmp_path, "again.txt", "a b\nb a\na b\n")
-    there = "again.txt:3: the edge of 'a' and 'b' is there already, in line 1; "
-    assert refusal(path, directed=True) == f"{there}an edge list has each edge once: take one of them out"
+    there = "again.txt:3: the edge of 'a' and 'b' is already in line 1; "
+    assert refusal(path, directed=True) == f"{there}an edge list contains each edge once: remove one of the lines"
 
 
 @for_each(
@@ -94,7 +94,7 @@ BOMB = (
     + "".join(f'<!ENTITY {new} "{f"&{old};" * 10}">' for old, new in zip("abcdefghi", "bcdefghij", strict=True))
     + f']>{HEAD}<graph><node id="&j;"/></graph></graphml>'
 )
-NO_GRAPHML = "g.graphml is not the GraphML of a graph: "
+NO_GRAPHML = "g.graphml is not a valid GraphML graph: "
 
 
 def graphml(body: str) -> str:
@@ -106,9 +106,9 @@ def graphml(body: str) -> str:
     [
         (BOMB, "g.graphml DOCTYPE"),
         ("<graphml>", NO_GRAPHML + "no element found: line 1, column 9"),
-        ("<html/>", NO_GRAPHML + "it has 0 graphs, and one is read"),
-        (graphml('<node id="a"/><node id="a"/>'), NO_GRAPHML + "node 2 has the id 'a', as node 1 has"),
-        (graphml('<node id="a"/><edge source="a"/>'), NO_GRAPHML + "the target of edge 1 is None, which is no node"),
+        ("<html/>", NO_GRAPHML + "it must have one graph, got 0"),
+        (graphml('<node id="a"/><node id="a"/>'), NO_GRAPHML + "node 2 has the id 'a' of node 1"),
+        (graphml('<node id="a"/><edge source="a"/>'), NO_GRAPHML + "the target of edge 1 is None, which is not a node"),
         (
             graphml('<node id="a"/><edge source="a" target="a" directed="true"/>'),
             NO_GRAPHML + "directed=true edge found in undirected graph.",
@@ -143,7 +143,7 @@ def test_hostile_files(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     long = written(tmp_path, name, b"")
     with long.open("r+b") as file:
         file.truncate((1 << 20) + 1)
-    assert refusal(long) == f"{name} is larger than 1 MiB, the most a {suffix} file may have"
+    assert refusal(long) == f"{name} is larger than 1 MiB, the limit for a {suffix} file"
     message = refusal(written(tmp_path, name, '"' + "\x1b[31m a b c d " * 10_000))
     assert len(message) < 400
 

@@ -228,7 +228,7 @@ def test_what_does_not_fit_is_said_in_a_line(cells: Layers) -> None:
     for network, why in (
         (as_module(layers_of(SPARE)), "does not fit .*: .* A network reads the bits of a state"),
         (lambda rows: rows[:, :3], "it gives 3 for 9"),
-        (lambda rows: ["x"] * len(rows), "a network to certify gives numbers"),
+        (lambda rows: ["x"] * len(rows), "a network to certify must return numbers"),
         (Model(as_module(cells), reads="states"), "does not fit"),
     ):
         with pytest.raises(InputError, match=why):

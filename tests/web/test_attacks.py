@@ -12,7 +12,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
-from serving import ADD, SLOW, Client, Process, eventually
+from serving import ADD, ENDLESS_RUN, Client, Process, eventually
 from waiting import is_running
 
 from bitwright.web.requests import Limits
@@ -100,7 +100,7 @@ def test_a_worker_whose_server_is_gone_ends_with_its_job(attacked: Process) -> N
     """By the limit of its processor time, which is set here to what it has used."""
     import resource
 
-    with attacked.job("run", SLOW) as lines:
+    with attacked.job("run", ENDLESS_RUN) as lines:
         assert next(lines)["progress"]["phase"] == "reading the program"
         worker = attacked.worker()
         resource.prlimit(worker, resource.RLIMIT_CPU, (1, resource.RLIM_INFINITY))
@@ -110,7 +110,7 @@ def test_a_worker_whose_server_is_gone_ends_with_its_job(attacked: Process) -> N
 
 
 def test_a_worker_that_is_killed_is_replaced(attacked: Process) -> None:
-    with attacked.job("run", SLOW) as lines:
+    with attacked.job("run", ENDLESS_RUN) as lines:
         next(lines)
         os.kill(worker := attacked.worker(), signal.SIGKILL)
         *_, last = lines
@@ -124,7 +124,7 @@ def test_a_worker_that_is_killed_is_replaced(attacked: Process) -> None:
 
 def test_hanging_up_ends_a_job_and_those_that_wait_are_next(attacked: Process) -> None:
     before = attacked.worker()
-    with attacked.job("run", SLOW) as lines:
+    with attacked.job("run", ENDLESS_RUN) as lines:
         assert any(line["progress"]["phase"] == "running" for line in lines)
     assert attacked.run(ADD)["result"]["outputs"] == {"sum": "3"}
     assert not is_running(before)

@@ -23,7 +23,7 @@ def test_inputs_are_never_those_of_another_program(visit: Visit) -> None:
     page.fill("#text", "bits x[3]\nblock x[i] for i in 1..3\nwhen x[1]=1 wrte x[2]\ninput x\n")
     page.wait_for_selector("html[data-checked=wrong]")
     assert page.locator("#inputs input").count() == 0
-    assert page.inner_text("#inputs-note") == "They are known once the text has no problems."
+    assert page.inner_text("#inputs-note") == "Inputs appear once the text has no problems."
     page.fill("#text", "bits x[3]\nblock x[i] for i in 1..3\nwhen x[1]=1 write x[2]\ninput x\n")
     page.wait_for_selector("#inputs input[name=x]")
     assert page.locator("#inputs input").count() == 1

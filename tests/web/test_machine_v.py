@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from long import LONG
+from serving import LOOP
 
 from bitwright.machines.subleq import Shape, assemble_sq, find_dialect, machine_v
 from bitwright.machines.subleq.images import run_images
@@ -12,7 +13,6 @@ from bitwright.web import work
 from bitwright.web.requests import Limits, Request
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "subleq"
-LOOP = ".words 16\n.width 8\n.dialect howerj\nloop: jmp loop\n"
 CHATTER = ".words 32\n.width 16\n.dialect howerj\nloop: out #65\njmp loop\n"
 
 

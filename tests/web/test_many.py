@@ -78,7 +78,7 @@ requests = st.fixed_dictionaries(
         "seed": st.integers(-1, 2**60),
         "width": st.integers(-1, 300) | st.none(),
         "max_steps": st.integers(-1, 300),
-        "of": st.sampled_from(["cells", "whole", "x"]),
+        "tile": st.sampled_from([-1, 1, 2, 17, "all", "x"]),
         "more": anything,
     },
 )

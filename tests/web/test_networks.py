@@ -19,7 +19,7 @@ from bitwright.web.requests import Limits
 
 ROOT = Path(__file__).parent.parent.parent
 FLOOD = (ROOT / "examples" / "graphs" / "flooding.bw").read_text()
-WHOLE = {"source": {"kind": "addition", "bits": 4}, "of": "whole"}
+WHOLE = {"source": {"kind": "addition", "bits": 4}, "tile": "all"}
 
 
 def make(client: Any, request: dict[str, Any]) -> dict[str, Any]:
@@ -90,8 +90,19 @@ def test_node_programs_and_machine_v_have_networks_of_their_cells(server: Any) -
     job = make(server, {"source": {"kind": "subleq", "text": hello}})
     assert job["result"]["certificate"]["certified"]
     for source in ({"kind": "subleq", "text": hello}, {"kind": "nodes", "text": FLOOD, "graph": graph}):
-        job = make(server, {"source": source, "of": "whole"})
-        assert job["error"].endswith("choose cells")
+        for tile in (2, "all"):
+            assert "tile must be 1" in make(server, {"source": source, "tile": tile})["error"]
+
+
+def test_a_network_of_tiles_is_the_library_s(server: Any) -> None:
+    job = make(server, {"source": {"kind": "addition", "bits": 4}, "tile": 2})
+    assert "result" in job, job
+    own = train(addition(4), tile=2)
+    assert (job["result"]["sha256"], job["result"]["tile"]) == (own.digest, 2)
+    assert (job["result"]["certificate"]["certified"], job["result"]["missing"]) == (True, {})
+    assert job["result"]["certificate"]["states"] == own.pattern.local_states
+    refused = make(server, {"source": {"kind": "addition", "bits": 5}, "tile": 2})
+    assert "does not divide" in refused["error"]
 
 
 def test_every_form_of_the_export_room_is_there_and_runs(server: Any, tmp_path: Path) -> None:
@@ -127,7 +138,9 @@ def test_what_cannot_be_trained_fails_with_one_line(server: Any, request_: dict[
     assert "bitwright itself failed" not in job["error"]
 
 
-@pytest.mark.parametrize("more", [{"width": 0}, {"width": 10**6}, {"seed": -1}, {"of": "half"}, {"more": 1}])
+@pytest.mark.parametrize(
+    "more", [{"width": 0}, {"width": 10**6}, {"seed": -1}, {"tile": "half"}, {"tile": 0}, {"more": 1}]
+)
 def test_strange_requests_are_not_taken(server: Any, more: dict[str, Any]) -> None:
     assert server.do("train", {**WHOLE, **more})["error"].startswith(next(iter(more)))
 
@@ -155,7 +168,7 @@ def test_progress_says_what_a_run_or_proof_without_end_has() -> None:
         with client.job("run", {"source": {"kind": "subleq", "text": text}}) as lines:
             found = next(line["progress"] for line in lines if line["progress"]["step"])
         assert found["shown"] == {"console": "B", "unit": "instruction"}
-        request = {"source": {"kind": "rules", "text": RING.replace("500", "24")}, "of": "whole", "width": 4096}
+        request = {"source": {"kind": "rules", "text": RING.replace("500", "24")}, "tile": "all", "width": 4096}
         with client.job("train", request) as lines:
             found = next(line["progress"] for line in lines if line["progress"]["phase"] == "proving")
         assert (found["limit"], found["shown"]) == (2**24, {"unit": "state"})

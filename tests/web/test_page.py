@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import RING
+from serving import LOOP
 from waiting import until
 from web.pages import Visit, choose, press_run, text_of
 
@@ -121,7 +121,7 @@ def test_sbn_a_program_that_does_not_halt_and_limits(visit: Visit) -> None:
     page.select_option("#engine", "templates")
     page.fill("#max-steps", "50")
     press_run(page)
-    expected = "It did not halt within 50 steps, the step limit; what follows is the run so far."
+    expected = "The run did not halt within 50 steps, the step limit; below is the run so far."
     assert page.inner_text("#note") == expected
     page.select_option("#engine", "network")
     choose(page, "addition")
@@ -129,9 +129,9 @@ def test_sbn_a_program_that_does_not_halt_and_limits(visit: Visit) -> None:
     until(page, "document.getElementById('verdict').textContent.includes('400 templates')")
     press_run(page)
     assert "one network of width 32 for 2 kinds of cells, proved on all 16 local states" in page.inner_text("#facts")
-    page.fill("#width", "64")  # of the whole state
+    page.select_option("#rounding", "sign")  # takes networks of the whole state
     press_run(page)
-    assert "network takes at most 256 examples here, this program has 400" in page.inner_text("#failure")
+    assert "network takes at most 256 examples here; this program has 400" in page.inner_text("#failure")
     page.fill("#bits", "99999")
     page.wait_for_selector("html[data-checked=wrong]")
     assert page.inner_text("#verdict") == "The number of bits must be an integer between 1 and 20,000, got “99999”"
@@ -139,12 +139,11 @@ def test_sbn_a_program_that_does_not_halt_and_limits(visit: Visit) -> None:
 
 def test_a_run_can_be_cancelled(visit: Visit) -> None:
     page = visit()
-    choose(page, "rules")
-    page.fill("#text", RING)
-    until(page, "document.getElementById('verdict').textContent.includes('500 templates')")
-    page.select_option("#engine", "kernel")
+    choose(page, "subleq")
+    page.fill("#text", LOOP)
+    page.wait_for_selector("html[data-checked=right]")
     page.click("#run")
-    until(page, "/running: step [1-9]/.test(document.getElementById('doing').textContent)")
+    until(page, "/running: [1-9].* instructions/.test(document.getElementById('doing').textContent)")
     page.click("#cancel")
     page.wait_for_selector("html[data-busy='']")
     assert page.inner_text("#doing") == "cancelled"
@@ -207,7 +206,7 @@ def test_without_a_server_the_page_says_so(browser: Any, server: Any) -> None:
     page.wait_for_selector("html[data-ready][data-checked=right]")
     context.set_offline(True)
     press_run(page)
-    assert page.inner_text("#failure") == "The server does not answer; is bitwright serve still running?"
+    assert page.inner_text("#failure") == "The server is not responding; is bitwright serve still running?"
     context.close()
 
 
@@ -230,7 +229,7 @@ def test_only_engines_that_fit_are_offered_and_the_reason_is_said(visit: Visit) 
     page.select_option("#engine", "kernel")
     page.fill("#bits", "300")
     until(page, "document.getElementById('verdict').textContent.includes('1,200 templates')")
-    expected = "The engine kernel takes at most 700 examples here, this program has 1,200"
+    expected = "The engine kernel takes at most 700 examples here; this program has 1,200"
     assert page.inner_text("#engine-text") == expected
 
 
@@ -266,11 +265,10 @@ def test_another_program_clears_results_and_inputs_of_the_former_one(visit: Visi
 
 def test_a_run_of_a_program_that_is_changed_is_cancelled(visit: Visit) -> None:
     page = visit()
-    choose(page, "rules")
-    page.fill("#text", RING)
-    page.select_option("#engine", "kernel")
+    choose(page, "subleq")
+    page.fill("#text", LOOP)
     page.click("#run")
-    until(page, "/running: step [1-9]/.test(document.getElementById('doing').textContent)")
+    until(page, "/running: [1-9].* instructions/.test(document.getElementById('doing').textContent)")
     choose(page, "addition", p="1", q="2")
     page.wait_for_selector("html[data-busy='']")
     page.select_option("#engine", "limit")

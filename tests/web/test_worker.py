@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import ADD, ENDLESS, SLOW, Client, eventually, serving, serving_process
+from serving import ADD, ENDLESS, RING, Client, eventually, serving, serving_process
 
 from bitwright.web.requests import Limits
 
@@ -47,9 +47,9 @@ def test_a_worker_survives_what_nobody_expected() -> None:
 
 
 def test_time_is_limited_results_too_and_the_next_job_is_done() -> None:
-    with serving(Limits(**{**ENDLESS, "seconds": 0.5}, kept=2)) as client:
-        last = client.run(SLOW)
-        assert "longer than the 0.5 seconds that this page allows" in last["error"]
+    with serving(Limits(**{**ENDLESS, "seconds": 0.01}, kept=2)) as client:
+        last = client.run({"source": {"kind": "rules", "text": RING}, "engine": "kernel"})
+        assert "longer than the 0.01 seconds that this page allows" in last["error"]
     with serving(Limits(kept=2, result=150_000)) as client:
         jobs = [client.run(ADD) for _ in range(3)]
         found = [client.http.get(f"/api/files/{job['id']}/run.json") for job in jobs]

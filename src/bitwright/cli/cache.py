@@ -1,4 +1,4 @@
-"""`bitwright cache`: the networks that runs trained and kept."""
+"""`bitwright cache`: the cache of trained networks."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from bitwright.cli.reporting import print_result
 
 @opt.verb("cache")
 def command(clear: bool, as_json: bool) -> int:
-    """List the networks that were trained on the spot and kept, with their folder and sizes.
+    """List the cached networks that runs have trained, with their folder and sizes.
 
-    Every entry is read and compared with its digest. Exit 1 if one cannot be used.
+    Every entry is read and compared with its digest. Exit 1 if an entry is unusable.
 
-    The folder is bitwright/networks in $BITWRIGHT_CACHE if that is set, else in $XDG_CACHE_HOME, else in ~/.cache. A
-    damaged entry is never used: it is trained again and replaced. Nor is one that the linear algebra of another CPU
-    trained: each kernel has entries of its own.
+    The folder is bitwright/networks in $BITWRIGHT_CACHE, $XDG_CACHE_HOME or ~/.cache, whichever is set first. Damaged
+    entries are trained again and replaced. Networks trained with a different CPU's linear algebra kernel have separate
+    entries.
     """
     from bitwright.verbs.cache import clear_cache, look_at_cache
 

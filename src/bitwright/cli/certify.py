@@ -1,4 +1,4 @@
-"""`bitwright certify`: a proof that the limit, or a network, runs a program exactly, or a state it gets wrong."""
+"""`bitwright certify`: a proof that the limit or a network runs a program exactly, or a counterexample."""
 
 from __future__ import annotations
 
@@ -25,25 +25,23 @@ _TASKS = ("seconds", "measure")  # options of tasks
 def command(
     target: Target, output: Path | None, check: Path | None, network: Path | None, as_json: bool, **how: Any
 ) -> int:
-    """Prove a trained network (--network FILE), or without one the limit of ever wider networks.
+    """Prove a trained network (--network FILE), or the limit of infinitely wide networks.
 
-    With --network FILE the proof is about that exact network: every state of a domain is tried, in exact arithmetic.
-    Without it the proof is about the limit, the mean of infinitely wide networks, and does not cover any one network.
+    With --network FILE the proof is about that exact network: every state of a domain is checked, in exact arithmetic.
+    Without it, the proof is about the mean of infinitely wide networks and does not cover any single network.
 
-    If the program has an ensure line, what its rules compute is proved too: at every size if possible, otherwise at the
-    sizes that are tried. A network of cells is proved at every size if the rule text allows it (--sizes all).
+    If the program has an ensure line, the function that its rules compute is proved too, at every size if possible,
+    otherwise at the sizes checked. A network of cells is proved at every size if the rule text allows it (--sizes all).
 
-    With a task (.task) the network is a transformer: it is proved on every input, or refuted by one.
+    With a task (.task) the network is a transformer, which is proved on every input or refuted by one.
 
     \b
     bitwright certify examples/transformers/adder.task --network examples/transformers/adder.safetensors
 
-    The network may be one of your own, in ONNX: it is proved if its arithmetic is known, otherwise tested in every
-    state.
+    The network may be your own ONNX model: it is proved if its arithmetic is known, otherwise tested in every state.
 
-    The verdict is the weakest of all links: certified, refuted (an input or a wrong state is shown),
-    tested or not proved. Exit 1 unless it is certified; with --check also if the file claims anything that does not
-    hold.
+    The verdict is the weakest of all claims: certified, refuted (with an incorrect input or state), tested or not
+    proved. Exit 1 unless it is certified. With --check, also exit 1 if any claim in the file fails.
     """
     from bitwright.verbs.certificates import StateReport
 
@@ -73,11 +71,11 @@ def _check_options(network: Path | None, output: Path | None, state: str | None)
     if output is not None and output.suffix != ".json":
         raise InputError(f"-o takes a .json file, got {output}")
     if state is not None:
-        opt.refuse("does not go with --state, which looks at one state", "output", "check", "domain", "resume")
+        opt.refuse("does not go with --state, which checks a single state", "output", "check", "domain", "resume")
 
 
 def _open(target: Target, network: Path | None, how: dict[str, Any], claimed: Certificate | None = None) -> Any:
-    """The program and the network, and settings as verbs take them."""
+    """Opens the program and the network, and converts the settings in `how`."""
     from bitwright import Model
     from bitwright.verbs.network import load_networks
 
@@ -88,7 +86,7 @@ def _open(target: Target, network: Path | None, how: dict[str, Any], claimed: Ce
     if network is not None and network.suffix.lower() == ".onnx":
         held = [Model(network, threshold=0.5 if threshold is None else threshold)]
     if len(held) > 1:
-        raise InputError(f"{network} holds several networks; quantize them into one, which can be proved")
+        raise InputError(f"{network} holds several networks; combine them with bitwright export --to integer")
     how["oracle"] = None if how["oracle"] is None else Model(how["oracle"])
     by_cells = tiled or how["sizes"] is not None if network is None else getattr(held[0], "cells", True)
     algorithm = target.algorithm(networks=held, cells=by_cells)
@@ -99,11 +97,18 @@ def _open(target: Target, network: Path | None, how: dict[str, Any], claimed: Ce
 
 
 def _check(target: Target, check: Path, network: Path | None, how: dict[str, Any]) -> Certificate | ProofError:
-    """The certificate in a file with all its claims proved again, or the first that does not hold."""
+    """Proves the claims of a certificate file again; returns the certificate, or the error of the first failure."""
     from bitwright.verbs.certificates import Certificate
 
-    again = "does not go with --check, which does all of it again as the file says"
-    opt.refuse(again, "rounding", "n", "padding", "domain", "output", "resume")
+    opt.refuse(
+        "does not go with --check, which repeats the proof of the certificate",
+        "rounding",
+        "n",
+        "padding",
+        "domain",
+        "output",
+        "resume",
+    )
     claimed = Certificate.load(find_certificate(check, network))
     algorithm, model = _open(target, network, how, claimed)
     same = {name: how[name] for name in ("tile", "device", "workers", "yes", "oracle")}
@@ -114,7 +119,7 @@ def _check(target: Target, check: Path, network: Path | None, how: dict[str, Any
 
 
 def _prove(target: Target, output: Path | None, network: Path | None, how: dict[str, Any]) -> Certificate | StateReport:
-    """The certificate, written to its file; while it is made, what is done lies in a file beside it."""
+    """Makes the certificate and writes it to its file; unfinished work is kept in a file next to it."""
     from bitwright.verbs.certificates import Certificate, check_writable
     from bitwright.verbs.certify import certify
 
@@ -139,7 +144,7 @@ def _prove(target: Target, output: Path | None, network: Path | None, how: dict[
 
 
 def _see(found: Certificate, target: Target, network: Path | None, options: dict[str, Any]) -> str:
-    """The command that shows the state of a counterexample; nothing without one."""
+    """The command that shows the state of the counterexample; empty without one."""
     if not found.shown_by:
         return ""
     sizes = target.let_words() if found.sizes is None else ["--sizes", found.sizes]

@@ -1,4 +1,4 @@
-"""Options of earlier versions, and what to give instead: a command that is given one says so in one line."""
+"""Options of earlier versions and their replacements, which the error for such an option names."""
 
 INSTEAD = {
     "--against": "in Python there is infer(...).program() == other.program",

@@ -1,4 +1,4 @@
-"""`bitwright check`: every problem of a program file, with line and column, and warnings."""
+"""`bitwright check`: the problems of a program file, with line and column, and warnings."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from bitwright.cli.streams import print_lines
 from bitwright.cli.targets import lets_for
 from bitwright.common.errors import counted
 
-_MOST = 20  # warnings that a person is shown
+_MOST = 20  # warnings printed without --json
 
 
 @opt.verb("check")
 @click.argument("file")
 def command(file: str, let: tuple[str, ...], as_json: bool) -> int:
-    """List every problem of a .bw, .sbn, .sq or .dec file, or what a .task file means. Exit 1 if there is a problem.
+    """List every problem of a .bw, .sbn, .sq or .dec file, or explain a .task file. Exit 1 if there is a problem.
 
-    Warnings are about rules that never match, outputs that nothing writes and the like; they are no problems.
+    Warnings, such as for rules that never match and outputs that nothing writes, do not count as problems.
     """
     from bitwright.verbs.check import check
 

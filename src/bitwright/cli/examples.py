@@ -1,4 +1,4 @@
-"""`bitwright examples`: writes the files that the documentation mentions, for users without the repository."""
+"""`bitwright examples`: writes the files used in the documentation, for users without the repository."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ _TRY = """try, {here}:
 @opt.verb("examples")
 @click.argument("folder", type=opt.FILE, default=".")
 def command(folder: Path, as_json: bool) -> None:
-    """Write the examples that the documentation and the help refer to.
+    """Write the examples used in the documentation and the help.
 
-    Programs and notebooks go into the folder examples, and the program that checks certificates without this package
-    into sceptic/check_network.py; both below FOLDER, which is the current folder unless another is named. Existing
-    files that are the same are left alone. If one differs, nothing is written.
+    Programs and notebooks go into FOLDER/examples. FOLDER/sceptic/check_network.py checks certificates without this
+    package. FOLDER is the current folder by default. If an existing file differs, nothing is written.
 
     \b
     bitwright examples
@@ -38,7 +37,7 @@ def command(folder: Path, as_json: bool) -> None:
         print_json({"folder": str(folder), "entries": entries})
         return
     where, kept = f"{folder / 'examples'} and {folder / 'sceptic'}", len(files) - len(written)
-    there = f"; {kept:,} were there already" if kept else ""
-    wrote = f"wrote {counted(len(written), 'file')} into {where}{there}"
-    click.echo(wrote if written else f"all {kept:,} files are in {where} already")
+    same = f"; {kept:,} existed already" if kept else ""
+    wrote = f"wrote {counted(len(written), 'file')} into {where}{same}"
+    click.echo(wrote if written else f"all {kept:,} files exist already in {where}")
     click.echo(_TRY.format(here="here" if folder == Path() else f"in {folder}"))

@@ -1,4 +1,4 @@
-"""`bitwright export`: a network in a form that other tools read, or the data that it is trained on."""
+"""`bitwright export`: a network in a format for other tools, or training data."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ Written = tuple[dict[str, Any], str]  # what --json prints, and a note
 @click.argument("target", metavar="NETWORK|FILE|NAME")
 @click.argument("inputs", nargs=-1, metavar="[NAME=VALUE]...")
 def command(target: str, inputs: tuple[str, ...], output: Path, to: str | None, as_json: bool, **asked: Any) -> None:
-    """Write a network as source text, for other tools or in integers; or write the data that networks learn from.
+    """Write a network as source text, an integer network or a model for other tools, or write training data.
 
-    With --to page, NAME=VALUE are inputs that the page opens with.
+    With --to page, NAME=VALUE sets the initial inputs of the page.
 
     \b
     bitwright export adder.safetensors -o adder.c --program addition --bits 16
@@ -53,26 +53,26 @@ def command(target: str, inputs: tuple[str, ...], output: Path, to: str | None, 
     of_program = form in ("dataset", "executions")
     name = target if of_program else given.pop("program", None)
     if name is None:
-        opt.refuse("goes with --program, whose size it gives", *_SIZE)
+        opt.refuse("sets the size of --program", *_SIZE)
     size = {one: given.pop(one) for one in ("bits", "order", "machine") if one in given}
     program = None if name is None else Target(name, **size, lets=lets_for(name, given.pop("let", ())))
     tell, values = TerminalTeller(), parse_values(inputs)
     if form in _OPTIONS and values:
         raise InputError(f"NAME=VALUE goes with --to page; leave out {inputs[0]}")
     if program is not None and of_program:
-        document, said = _dataset(program, output, form, given, tell)
+        document, message = _dataset(program, output, form, given, tell)
     elif form == "integer":
-        document, said = _integer(Path(target), output, program, given, tell)
+        document, message = _integer(Path(target), output, program, given, tell)
     else:
         from bitwright.verbs.exports import export
 
         what = None if program is None else _opened(program, Path(target), output.suffix == ".html" or form == "page")
         written = export(Path(target), output, what, to=form, inputs=values, progress=tell, **given)
-        document, said = written.to_dict(), written.note
+        document, message = written.to_dict(), written.note
     if as_json:
         print_json(document)
         return
-    tell.note(said)
+    tell.note(message)
     if not of_program:
         click.echo(str(output))
 
@@ -100,7 +100,7 @@ def _integer(
 
 
 def _opened(target: Target, network: Path, page: bool) -> Any:
-    """The program to run; a name in the size that the network was trained for, or in a small one."""
+    """The program to run; a shipped one has the size that the network was trained for, or a small size."""
     from bitwright.verbs.exports import default_bits
     from bitwright.verbs.network import load_networks
 

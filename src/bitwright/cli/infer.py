@@ -30,7 +30,7 @@ def command(
     as_json: bool,
     **how: Any,
 ) -> int:
-    """Recover templates from executions: which writes they confirm, exclude, or leave open.
+    """Recover templates from executions: the writes that they confirm, exclude or leave open.
 
     \b
     bitwright export addition --from states:200 -o states.npz
@@ -66,7 +66,7 @@ def command(
 
 
 def _executions(path: str) -> Executions:
-    """The executions in a file, of the size that `l=5:FILE` says."""
+    """The executions in a file; `l=5:FILE` also gives their size."""
     from bitwright import Executions
 
     sized = re.fullmatch(r"([A-Za-z_][A-Za-z0-9_]*)=([0-9]{1,9}):(.+)", path)

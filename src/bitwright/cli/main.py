@@ -1,6 +1,6 @@
 """The `bitwright` command: finds the verb, and turns every error into one line and an exit code.
 
-Exit 0: done. 1: the answer is no (the program did not halt, a file has problems). 2: bad usage or bad input.
+Exit code 0: success. 1: a negative result, such as a run that does not halt or a file with problems. 2: invalid input.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ VERBS = (
 )
 
 
-_LONGEST = 1_000  # characters of the beginning and of the end of a message
+_LONGEST = 1_000  # characters kept at each end of a long message
 
 
 class _Verbs(click.Group):
-    """Loads a verb's file only when that verb is used."""
+    """Loads the module of a verb when the verb is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(VERBS)
@@ -49,13 +49,13 @@ class _Verbs(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Every verb with its whole first sentence."""
+        """Lists every verb with the first sentence of its help."""
         commands = {verb: self.get_command(ctx, verb) for verb in VERBS}
         with formatter.section("Commands"):
             formatter.write_dl([(verb, one.get_short_help_str(10_000)) for verb, one in commands.items() if one])
 
     def invoke(self, ctx: click.Context) -> object:
-        """Adds to an error how to train the network of cells that would avoid it."""
+        """Adds to an error the command that trains the missing network of cells."""
         try:
             return super().invoke(ctx)
         except TrainCellsError as error:
@@ -75,7 +75,7 @@ class _Verbs(click.Group):
 @click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="bitwright", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Write an algorithm as bit rules, and have it run exactly.
+    """Write an algorithm as bit rules and run it exactly.
 
     \b
     bitwright add 719 483
@@ -120,7 +120,7 @@ def _answer(arguments: list[str], command: click.Command, name: str) -> int:
 
 def _refuse(message: str) -> int:
     line = " ".join(message.split())
-    if len(line) > _LONGEST:  # what was given is quoted, and can be as long as the system allows
+    if len(line) > _LONGEST:  # the message quotes arguments of any length
         line = f"{line[:_LONGEST]} ... {line[-_LONGEST:]}"
     with suppress(OSError):
         click.echo(f"bitwright: {line}", err=True)
@@ -129,11 +129,11 @@ def _refuse(message: str) -> int:
 
 def _changed(name: str) -> str | None:
     """The error for an option of an earlier version; None for any other."""
-    return f"there is no {name} any more: {INSTEAD[name]}" if name in INSTEAD else None
+    return f"{name} was removed: {INSTEAD[name]}" if name in INSTEAD else None
 
 
 def _negative(arguments: Sequence[str]) -> str | None:
-    """The error for a negative number, which the parser takes for an option; None without one."""
+    """The error for a negative number, which the parser reads as an option; None without one."""
     for argument in arguments:
         if re.fullmatch(r"-[0-9][0-9_]*", argument):
             return f"numbers must be 0 or more, got {argument}"

@@ -1,4 +1,4 @@
-"""Every option of the command line, declared once: its group in the help, the verbs that take it, and its meaning."""
+"""Every command-line option, declared once: its group in the help, its verbs and its meaning."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bitwright.verbs.open import MachineChoice
 
 
 class _FileName(click.Path):
-    """The name of a file or a folder; an empty one would be the current folder."""
+    """The name of a file or folder; refuses an empty one, which would mean the current folder."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "":
@@ -32,7 +32,7 @@ BESIDE = Path(".")  # the certificate next to the network
 
 
 def _machine(text: str | MachineChoice) -> MachineChoice:
-    """A, B or V, with the size and the dialect of machine V: V:256x16:howerj."""
+    """A, B or V with an optional size and dialect, such as V:256x16:howerj."""
     found = re.fullmatch(r"([AB])|V(?::(?:(\d{1,9})x(\d{1,3}))?(?::(.+))?)?", str(text))
     if found is None:
         raise InputError(
@@ -43,12 +43,12 @@ def _machine(text: str | MachineChoice) -> MachineChoice:
 
 
 def _tile(text: str | int) -> str | int:
-    """How many neighbouring cells are taken as one, or all; verbs refuse what is neither."""
+    """The number of neighbouring cells taken as one, or all; verbs refuse other values."""
     return int(text) if str(text).isdecimal() and len(str(text)) < 9 else text
 
 
 def _seed(text: str | int) -> int | range:
-    """One seed, or for `train` those that are tried in turn: 0..9."""
+    """A seed, or for `train` a range of seeds to try in turn, such as 0..9."""
     found = re.fullmatch(r"(\d{1,20})(?:\.\.(\d{1,20}))?", str(text))
     first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
     if not first <= last < 2**63:
@@ -63,7 +63,7 @@ def _weight_bits(text: str | int) -> int | str:
 
 
 def _with_network(context: click.Context, _: click.Parameter, value: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Makes network the default engine if a network is given."""
+    """Makes network the default engine if there is a --network option."""
     if value:
         context.default_map = {**(context.default_map or {}), "engine": "network"}
     return value
@@ -82,31 +82,31 @@ def _be_quiet(context: click.Context, _: click.Parameter, value: bool) -> None:
 
 FORMATS = {
     "c": "one C99 file, with a program that runs",
-    "js": "a module of JavaScript, with its types",
-    "page": "a page that runs it in a browser, offline",
-    "onnx": "a model to run",
-    "vnnlib": "a folder for verifiers, with a property for each state and the model",
-    "rocq": "a folder in which make has Rocq (Coq) prove it",
+    "js": "a JavaScript module with its types",
+    "page": "a page that runs it offline in a browser",
+    "onnx": "an ONNX model",
+    "vnnlib": "a folder for verifiers, with the model and a property for each state",
+    "rocq": "a folder in which make runs a proof in Rocq (Coq)",
     "hub": "a folder for the Hugging Face Hub, with a model card and the certificate",
-    "integer": "an integer network, of trained weights or a folder of them",
+    "integer": "an integer network, from float weights or a folder of them",
     "dataset": "the training set of a program, as a NumPy file",
     "executions": "states of a program and their successors, as a NumPy file",
 }
 _RUNS = "add multiply run trace validate"
 _PROGRAMS = "run show trace train validate export certify size"
-# By groups: an option, what it takes (nothing: it is a flag), the verbs that have it, and its help.
+# By group: an option, its value (none for a flag), its verbs and its help.
 _TABLE = f"""
 Options
 --output FILE | trace
     Write a .html, .svg, .txt or .npz file.
 --output FILE | show
-    Draw the kinds of its cells, and what they write, into this .svg file.
+    Draw the kinds of cells and the bits they write as this .svg file.
 --output FILE | train
-    A .safetensors file; a folder for several networks.
+    The .safetensors file to write, or a folder for several float networks.
 --output FILE | certify
-    Write the certificate to this file; for a .task, FILE.html is a page.
+    Write the certificate to this .json file; a task (.task) can also write an .html page.
 --output FILE | export
-    The file to write; with --to vnnlib or rocq the folder, which must be new or empty; with hub a folder.
+    The file to write; a new or empty folder for --to vnnlib or rocq, a folder for hub.
 --output FILE | infer
     The .bw file to write.
 --trace | run
@@ -114,101 +114,101 @@ Options
 --text | show
     Print the whole program, with its cells, as canonical rule text.
 --only NAMES | trace
-    Names to show, such as p,q; by default all, and memory for .sbn. A page has all.
+    Names to show, such as p,q; by default all, or memory for .sbn. A page always has all.
 --port N | serve
-    0 takes any that is free.
+    The port; 0 picks a free one.
 --clear | cache
-    Remove all entries. Other files in the folder stay.
+    Remove all entries; other files in the folder remain.
 --check FILE | certify
-    Check this certificate file against the program; without a name, the one next to the network.
+    Prove this certificate file again; without FILE, the one next to the network.
 --network FILE | certify
-    Prove this network, ours or an ONNX file, instead of the limit; with a .task, this decoder.
+    Prove this network, a .safetensors or ONNX file, instead of the limit; for a .task, this decoder.
 --threshold X | certify
-    Of an ONNX file: a bit is on where its output is above this.  [default: 0.5]
+    For an ONNX file: a bit is on if its output exceeds this.  [default: 0.5]
 --oracle FILE | certify
-    An ONNX file that gives the right outputs, in place of the rules.
+    An ONNX file that gives the correct outputs, instead of the rules.
 --oracle [arrays:]MODULE:FUNCTION | validate
-    A Python function that gives the right outputs; with arrays: one of NumPy arrays of inputs, which is much faster.
+    A Python function that returns the correct outputs; with arrays: it takes NumPy arrays, which is much faster.
 --domain NAME | certify
-    With --network: states (the default), runs (of all inputs), or cells, which is the default and the only one for a
-    network of cells.
+    With --network: states (the default), runs (of all inputs), or cells (the only choice for a network of cells).
 --domain NAME | size
-    What must be right. Of an ensemble: one input, all inputs (the default) or all steps of all runs. With --of network:
-    all states (the default) or those of runs.
+    What must be right. For an ensemble: one input, all inputs (the default) or all steps of all runs. With --of
+    network: all states (the default) or the states of runs.
 --state BITS | certify
-    With --network: try one state, given by the names of the bits that are on, or none; of a network of cells, one cell.
+    With --network: check one state, or for a network of cells one cell, given by the names of its bits that are on, or
+    none.
 --measure | certify
     For a .task: also find the smallest margin, or count the wrong inputs.
 --delta P | size
-    Allowed probability of any wrong bit.
+    The allowed probability of any wrong bit.
 --of ensemble|network | size
-    How many networks to average, or how wide one network should be by the width law.
+    The number of networks to average, or the width for one network by the width law.
 --to FORMAT | export
     {"; ".join(f"{form}: {what}" for form, what in FORMATS.items())}. Without it, the suffix of -o decides.
 --blocks LAYOUT|NAME|TEXT|find | infer
-    A rule file or NAME whose blocks are meant, or blocks as text such as 'p[1] q[1]; c[1]'.  [default: find]
+    A rule file or NAME with the blocks, or blocks as text such as 'p[1] q[1]; c[1]'.  [default: find]
 --line TEXT | infer
     For several sizes: add this line, such as 'output sum = c[l] p' or 'ensure sum == p + q'; may be repeated.
 
 The program
 --bits N | add multiply infer {_PROGRAMS}
-    Bit length of the numbers; by default the smallest that fits (4 where none are given).
+    Bit length of the numbers; by default the smallest that fits, or 4 without inputs.
 --order ORDER | {_PROGRAMS}
-    For a permutation: where each bit goes, bit 1 first, such as 3,1,2.
+    For a permutation: the destination of each bit, bit 1 first, such as 3,1,2.
 --let NAME=NUMBER | check infer {_PROGRAMS}
-    For rule files: replaces the value of a 'let' line, such as l=16; may be repeated.
+    For rule files: replace the value of a 'let' line, such as l=16; may be repeated.
 --machine A|B|V:WxN:DIALECT | {_PROGRAMS}
     For .sbn programs: the paper's machine A, or B (the default). For SUBLEQ (.sq, .dec, machine-v): V with W words of N
     bits and its dialect (howerj, kth, plain, or flags such as range,strict), such as V:256x16:howerj.
 --sizes SIZES | train certify
-    For cells: take every kind of cell at these sizes: 1..64, l=1..64, or all, where that can be proved.
+    For cells: include every kind of cell at these sizes: 1..64, l=1..64, or all if that can be proved.
 --program FILE|NAME | export
-    The program that the network was trained for, where its file does not name one; of a network of cells, with --to c,
-    js, page, onnx or rocq, the program to run.
+    The program that the network was trained for, if its file does not name one; for a network of cells with --to c, js,
+    page, onnx or rocq, the program to run.
 --graph [directed:]FILE|SHAPE | run trace export
     For node programs: an edge list, .graphml or .json, or a shape such as torus:20x30; directed: makes
     the edges of a list directed.
 
 The engine
 --engine NAME | {_RUNS}
-    What makes the steps: templates (the rules), limit (the mean of infinitely wide networks), kernel (the same by
-    linear algebra), sampled (an ensemble drawn from the limit) or network (trained).
+    The engine: templates (the rules), limit (the mean of infinitely wide networks), kernel (the same mean by linear
+    algebra), sampled (an ensemble drawn from the limit) or network (trained).
 --rounding NAME | certify {_RUNS}
     How real outputs become bits: calibrated (ours, the default) or sign (the paper's).
 --padding N | train export certify size {_RUNS}
-    Examples to add that are never matched (App. C).
+    The number of examples to add that never match (App. C).
 --network FILE | {_RUNS}
-    Trained network file(s), for --engine network; they set the bit length.
+    A trained network for --engine network; sets the bit length and may be repeated.
 --evaluate | {_RUNS}
     Evaluate the network at every step, even if it is proved.
 --n BOUND | certify size
-    How n, the matches of a state, is bounded: blocks (proved, the default), declared (assumed) or reachable (met in
-    runs of all inputs).
+    The bound for n, the matches of a state: blocks (proved, the default), declared (assumed) or reachable (from runs
+    of all inputs).
 
 Networks
 --tile N|all | show train certify size {_RUNS}
-    By cells: take this many neighbouring ones as one; all: the whole state, in one size.
+    Take N neighbouring cells as one; all takes the whole state, at one size.
 --networks N | {_RUNS}
-    For sampled, network: how many to average.  [default: 1]
+    For sampled and network: the number of networks to average.  [default: 1]
 --networks N | train
-    Train this many: side by side as one integer network, as floats in a folder, or to average.  [default: 1]
+    Train this many networks: combined into one integer network, or as floats in a folder.  [default: 1]
 --width N | train {_RUNS}
-    Hidden units; by default the fewest that suffice for cells, else by the width law.
+    Hidden units; by default the fewest that suffice for cells, otherwise by the width law.
 --seed N | {_RUNS}
     Random seed of the networks.  [default: 0]
 --seed N|N..M | train
-    Random seed of the networks; of a range, seeds are tried until one is exact.  [default: 0; for cells 0..9]
+    Random seed of the networks; a range is tried until a network is exact.  [default: 0; 0..9 for cells]
 --tolerance X | train
     Largest error on any example.  [default: 0.001; 0.01 for executions]
 --device NAME | train certify {_RUNS}
-    Where networks run: cpu or cuda.  [default: cpu; cuda for long proofs and validations]
+    The device for networks: cpu or cuda.  [default: cpu; cuda for long proofs and validations]
 --weight-bits N | export
     Bits of an integer weight, from 2 to 8.  [default: 8]
 --weight-bits N|float | train
-    Bits of an integer weight, from 2 to 8; or float, which does not round.  [default: 8]
+    Bits of an integer weight, from 2 to 8, or float for unrounded weights.  [default: 8]
 --from runs|states|FILE | train export
-    Executions: of runs or of random states, or a .npz file. runs:20 is every step of 20 runs, states:500 that many
-    states; by default they are 20 for each template.
+    Executions from runs, random states or a .npz file. runs:20 takes every step of 20 runs, states:500 takes 500
+    states; the default is 20 for each template.
 
 Inputs
 --random N | validate
@@ -218,16 +218,16 @@ Inputs
 
 Work and output
 --max-steps N | {_RUNS}
-    Stop after this many steps, an image after this many instructions, even if the program is not done.
+    Stop after this many steps, or instructions for an image.
 --seconds N | run certify infer
-    Stop after this time. An image: not counting the time spent waiting for input. A task: by default after 600. infer:
-    of looking for blocks, and then for a shorter text, 60 by default.
+    Stop after this time. For an image, time spent waiting for input does not count. For a task, the default is 600. For
+    infer, it limits the search for blocks and then for a shorter text, and the default is 60.
 --workers WORKERS | train certify validate
     1 (this process), a number of processes, all, ray, ray:2 or ray:ADDRESS.
 --resume FILE | run certify validate
-    Keep what is done in this file, and continue from it if it is there.
+    Keep finished work in this file, and continue from it if it exists.
 --memory FROM:TO | run
-    For images: show these words at the end, both ends included; also one ADDRESS, or a label of a .sq file.
+    For images: show these words at the end, including TO; also a single ADDRESS, or a label of a .sq file.
 --signed | run
     For images: show words and addresses as signed numbers.
 --yes | certify
@@ -238,7 +238,7 @@ Work and output
     Print the bare result, without notes and progress.
 """
 _COUNT, _SEEDS, _MANY = click.IntRange(0, 10**9), click.IntRange(0, 2**63), {"multiple": True}
-# What the table does not say; for one verb alone with its name in front. FILE and N are a file and an integer.
+# Settings beyond the table, prefixed with a verb if they are only for that verb. FILE and N are a file and an integer.
 _MORE: dict[str, dict[str, Any]] = {
     "export --output": {"required": True},
     "--port": {"type": click.IntRange(0, 65535), "default": 8000, "show_default": True},
@@ -282,7 +282,7 @@ GROUPS = tuple(part.strip().partition("\n")[0] for part in _TABLE.split("\n\n"))
 
 
 def options_of(verb: str) -> dict[str, list[click.Option]]:
-    """The options of a verb by group, in the order of the help."""
+    """The options of a verb by group, in help order."""
     found: dict[str, list[click.Option]] = {}
     for group in _TABLE.split("\n\n"):
         title, _, rows = group.strip().partition("\n")
@@ -301,7 +301,7 @@ def options_of(verb: str) -> dict[str, list[click.Option]]:
 
 
 def grouped(command: click.Command, context: click.Context) -> dict[str, list[click.Option]]:
-    """The options of a command by group, `--help` at the end."""
+    """The options of a command by group, with `--help` last."""
     own = {one.opts[0]: one for one in command.get_params(context) if isinstance(one, click.Option)}
     found = {
         title: [own.pop(one.opts[0]) for one in options if one.opts[0] in own]
@@ -312,7 +312,7 @@ def grouped(command: click.Command, context: click.Context) -> dict[str, list[cl
 
 
 class _Verb(click.Command):
-    """A command whose help has its options in groups."""
+    """A command with its help options in groups."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         given = [*args]
@@ -333,7 +333,7 @@ class _Verb(click.Command):
 
 
 def verb(name: str, program: str = "") -> Callable[[Any], click.Command]:
-    """A verb with its options; with `program`, the word for it in the help, its first argument is a `Target`."""
+    """A verb with its options; `program` is the help name of its first argument, a `Target`, or empty without one."""
 
     def command(function: Any) -> click.Command:
         made = click.command(name, cls=_Verb)(sized(function) if program else function)
@@ -357,7 +357,7 @@ def options(verb: str, *names: str) -> Callable[[Any], Any]:
 
 
 def sized(function: Any) -> Any:
-    """Makes a `Target` of --bits, --order, --let, --machine and what `target` names."""
+    """Passes --bits, --order, --let, --machine and `target` as one `Target`."""
 
     @wraps(function)
     def gather(*args: Any, target: str, bits: Any, order: Any, let: Any, machine: Any, **more: Any) -> Any:
@@ -367,7 +367,7 @@ def sized(function: Any) -> Any:
 
 
 def given_options() -> dict[str, str]:
-    """The options that the command line gives, by the names of their parameters, as they are spelt."""
+    """The options on the command line: parameter names with the spelling of their options."""
     context = click.get_current_context()
     return {
         one.name or "": one.opts[0]
@@ -379,12 +379,12 @@ def given_options() -> dict[str, str]:
 
 
 def refuse(what: str, *names: str) -> None:
-    """Raises InputError if the command line gives one of these options."""
+    """Raises InputError if one of these options is on the command line."""
     for name, spelt in given_options().items():
         if name in names:
             raise InputError(f"{spelt} {what}; leave it out")
 
 
 def allow_only(what: str, *names: str) -> None:
-    """Raises InputError if the command line gives an option besides these."""
+    """Raises InputError if any other option is on the command line."""
     refuse(f"does not go with {what}", *(name for name in given_options() if name not in names))

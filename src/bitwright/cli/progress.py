@@ -1,4 +1,4 @@
-"""Progress of long work on stderr: one line that stays in place on a terminal, else a line about every ten seconds."""
+"""Progress of long work on stderr: a line updated in place on a terminal, otherwise a line about every ten seconds."""
 
 from __future__ import annotations
 
@@ -11,20 +11,26 @@ from typing import ClassVar
 
 import click
 
-_SOON = 0.5  # seconds until a terminal shows anything, also after other output
+_SOON = 0.5  # seconds until a terminal shows progress, at the start and after other output
 _OFTEN = 0.1  # seconds between two changes of its line
 SELDOM = 10.0  # seconds between two lines
 _CLEAR = "\r\x1b[K"
-_PERCENT = "percent of the "  # begins the name of work that counts in percent
-_PULSE = 0.5  # seconds after which time itself is a reason to look
-QUIET = "bitwright.quiet"  # where a command line keeps what --quiet says
+_PERCENT = "percent of the "  # prefix of work that counts in percent
+_PULSE = 0.5  # seconds between updates without calls
+QUIET = "bitwright.quiet"  # key of --quiet in the context
 
 
 class StepProgress:
-    """Shows how far some work is; work calls it, from any thread, with what is done and how much there is.
+    """Shows the progress of some work, which calls it from any thread with the steps done and their total number.
 
-    Work that never calls it is shown as well. `at_most` says that the work may end before it has done that much. Of
-    several that are open, the last one is shown. `clock` and `terminal` are for tests.
+    Work that never calls it is shown with its time. Of several open ones, the last is shown.
+
+    Args:
+        show: whether to show anything.
+        what: the name of the work or its unit.
+        at_most: whether the work may end before it reaches the total.
+        clock: returns the time in seconds; for tests.
+        terminal: whether stderr is a terminal; for tests.
     """
 
     _open: ClassVar[list[StepProgress]] = []
@@ -42,7 +48,7 @@ class StepProgress:
         self._terminal = self._show and sys.stderr.isatty() if terminal is None else terminal
         self._what, self._at_most, self._clock = what, at_most, clock or _now
         self._begin = self._shown = self._clock()
-        self._first: tuple[float, int] | None = None  # when the first call came, and what was done then
+        self._first: tuple[float, int] | None = None  # time and progress of the first call
         self._done, self._total, self._drawn = 0, 0, False
         self._lock, self._end = Lock(), Event()
         self._begin_showing = self._begin + _SOON
@@ -64,7 +70,7 @@ class StepProgress:
         self.hide()
 
     def hide(self) -> None:
-        """Clears the line of a terminal until there is something to show."""
+        """Clears the line on a terminal until the next update."""
         with self._lock:
             self._begin_showing = self._clock() + _SOON
             if self._drawn:
@@ -72,7 +78,7 @@ class StepProgress:
                 click.echo(_CLEAR, nl=False, err=True)
 
     def __call__(self, step: int, limit: int) -> None:
-        """Notes what is done, and how much there is, or 0 if that is not known; shows it if it is time."""
+        """Records the steps done and their total number, or 0 if unknown; shows them when an update is due."""
         if self._show:
             with self._lock:
                 self._first = self._first or (self._clock(), step)
@@ -112,7 +118,7 @@ class StepProgress:
         while not self._end.wait(_PULSE):
             try:
                 self._look()
-            except (OSError, ValueError):  # nobody listens any more
+            except (OSError, ValueError):  # stderr is closed
                 return
 
 
@@ -121,7 +127,7 @@ def _now() -> float:
 
 
 def is_quiet() -> bool:
-    """Whether the running verb was asked to be quiet; also true without a verb."""
+    """Whether the running verb has --quiet; also true without a verb."""
     context = click.get_current_context(silent=True)
     return context is None or bool(context.meta.get(QUIET))
 
@@ -129,14 +135,14 @@ def is_quiet() -> bool:
 class TerminalTeller:
     """The user at the command line as a `Teller`: notes and progress on stderr, unless quiet.
 
-    By default the verb that runs now knows whether to be quiet.
+    By default, the running verb decides whether it is quiet.
     """
 
     def __init__(self, quiet: bool | None = None) -> None:
         self._quiet = is_quiet() if quiet is None else quiet
 
     def note(self, text: str) -> None:
-        """Prints something that is worth knowing but not the result."""
+        """Prints information that is not part of the result."""
         if not self._quiet:
             click.secho(text, err=True, dim=True)
 
@@ -146,12 +152,12 @@ class TerminalTeller:
 
 
 def note(text: str) -> None:
-    """Prints a note to stderr, unless the verb that runs now was asked to be quiet."""
+    """Prints a note to stderr unless the running verb is quiet."""
     TerminalTeller().note(text)
 
 
 def working(what: str) -> StepProgress:
-    """Shows progress of the verb that runs now, unless it was asked to be quiet."""
+    """Shows progress unless the running verb is quiet."""
     return TerminalTeller().working(what)
 
 

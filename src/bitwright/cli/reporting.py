@@ -1,4 +1,4 @@
-"""Runs with the options of the command line, and their reports: results to stdout, notes to stderr."""
+"""Runs programs with command-line options and reports the results: results on stdout, notes on stderr."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def print_result(found: Any, as_json: bool) -> int:
 
 
 def refuted(error: ProofError, as_json: bool) -> int:
-    """Prints which claim of a certificate does not hold; returns the exit code."""
+    """Prints the claim of a certificate that fails; returns the exit code."""
     if as_json:
         print_json(error.to_dict())
     else:
@@ -47,7 +47,7 @@ def execute(
     """Runs an algorithm with the options of the command line, under a progress bar."""
     from bitwright.verbs.run import run
 
-    if algorithm.name in SIZED:  # add and multiply name none
+    if algorithm.name in SIZED:  # add and multiply name no program
         keep_program(Target(algorithm.name), algorithm)
     done: Run = run(algorithm, values, steps=max_steps, network=network or None, progress=TerminalTeller(), **options)
     return done
@@ -76,21 +76,21 @@ def report(run: Run, line: str, bare: str, as_json: bool) -> int:
 
 
 def exit_code(run: Run) -> int:
-    """The exit code of a run: 0, or 1 with a line that says why.
+    """The exit code of a run: 0, or 1 with a line that explains why.
 
-    Ensembles and trained networks can be wrong, so their results are compared with those of the rules.
+    Ensembles and trained networks can be wrong, so their results are compared with the rules.
     """
     if not run.halted:
         click.echo(
             f"bitwright: {run.algorithm.name} did not halt within {counted(run.steps, 'step')}; "
-            + ("its 'steps' allows no more" if run.steps == run.algorithm.steps else "raise --max-steps")
+            + ("its 'steps' sets this limit" if run.steps == run.algorithm.steps else "raise --max-steps")
             + ", or check its rules",
             err=True,
         )
     if run.exact is False:
-        random = run.networks is not None  # else the limit itself is wrong there
+        random = run.networks is not None  # otherwise the limit itself is wrong
         advice = "use more networks or a wider one" if random else "use calibrated rounding, or --padding"
         if run.engine == "network":
-            advice = "certify shows a state that this network gets wrong"
-        click.echo(f"bitwright: this is not what the rules give; {advice}", err=True)
+            advice = "certify shows a state in which this network is wrong"
+        click.echo(f"bitwright: this result differs from the rules; {advice}", err=True)
     return 0 if run else 1

@@ -1,4 +1,4 @@
-"""`bitwright run`: any program, from a rule file, an SBN program or by its name."""
+"""`bitwright run`: runs a rule file, an SBN program, a SUBLEQ image or a shipped program."""
 
 from __future__ import annotations
 
@@ -30,14 +30,13 @@ def command(
 ) -> int:
     """Run the program in a .bw or .sbn file on the given numbers, or a SUBLEQ image (.dec, .sq) on machine V.
 
-    Rules for the nodes of graphs run on the graph that --graph names; an input is then NAME=NODE, NAME=@ATTRIBUTE,
-    NAME=order, NAME=NODE:VALUE,... or a column of a table (.csv), whose first column names
-    nodes.
+    Node programs run on the graph of --graph. Their inputs are NAME=NODE, NAME=@ATTRIBUTE, NAME=order,
+    NAME=NODE:VALUE,... or columns of a table (.csv) whose first column contains node names.
 
     Outputs are printed in the base of the inputs: decimal, 0x or 0b.
 
-    An image reads standard input and writes standard output; a summary follows on standard error. --memory shows words
-    of its memory at the end.
+    An image reads standard input and writes standard output; a summary is printed to standard error. --memory prints
+    words of its memory at the end.
 
     \b
     bitwright run examples/subtraction.bw a=719 b=483
@@ -47,30 +46,30 @@ def command(
     bitwright run examples/subleq/sieve.sq
     """
     if is_image(target.name):
-        opt.refuse("does not go with an image, which is a program of its own size", "bits", "order", "trace", "let")
+        opt.refuse("does not go with an image, which has a fixed size", "bits", "order", "trace", "let")
         if inputs:
             raise InputError("an image takes its input from standard input; leave out the values")
         from bitwright.cli.run_image import run_image
 
         return run_image(target.name, target.machine, as_json=as_json, **options)
-    opt.refuse("goes with images for machine V (.dec, .sq); there is --max-steps", *IMAGE)
+    opt.refuse("goes with images for machine V (.dec, .sq); use --max-steps", *IMAGE)
     options = {name: value for name, value in options.items() if name not in IMAGE}
     network = open_network(options)
     if (on_graph := asked_graph(target, inputs, graph)) is not None:
         return report_graph(execute(on_graph, {}, network=network, **options), as_json)
     numbers = parse_values(inputs)
     if trace and as_json:
-        raise InputError("--trace prints lines for people; leave it out, or --json")
+        raise InputError("--trace does not go with --json; leave out one of them")
     algorithm = target.algorithm(networks=network, values=numbers)
     if trace and algorithm.computer is None:
-        raise InputError("--trace goes with .sbn programs; for rule files there is: bitwright trace FILE")
+        raise InputError("--trace goes with .sbn programs; use bitwright trace FILE for rule files")
     from bitwright.verbs.check import first_warning
 
     if not is_quiet() and (warning := first_warning(target.name, algorithm)):
         note(warning)
     watch = None
     if trace:
-        from bitwright.verbs.trace import instructions  # which brings all pages
+        from bitwright.verbs.trace import instructions  # imports all pages
 
         watch = instructions(algorithm, click.echo)
     done = execute(algorithm, numbers, network=network, watch=watch, **options)

@@ -1,4 +1,4 @@
-"""Node programs on the command line: the graph, the values of its nodes, and a table of their outputs."""
+"""Node programs on the command line: the graph, the inputs of nodes, and a table of outputs."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _DIRECTED = "directed:"  # before a list of directed edges
 
 
 def node_program(target: Target, graph: str | None = None) -> NodeProgram | None:
-    """The node program in a file; None if it is another program, or no file.
+    """The node program in a file; None for other programs.
 
-    On a graph every rule file counts as one, even if its nodes do not communicate.
+    With a graph, every rule file counts as a node program, even if its nodes do not communicate.
     """
     from bitwright.verbs.graphs import as_node_program
 
@@ -30,13 +30,13 @@ def node_program(target: Target, graph: str | None = None) -> NodeProgram | None
 
 
 def asked_graph(target: Target, inputs: Sequence[str], graph: str | None) -> GraphAlgorithm | None:
-    """The node program in a file on the graph that --graph names; None for another program."""
+    """The node program in a file on the graph of --graph; None for other programs."""
     if (program := node_program(target, graph)) is None:
         refuse("goes with node programs, which have port bits or paths", "graph")
         return None
     from bitwright.verbs.graphs import on_graph, open_graph
 
-    refuse("does not go with node programs; there is --let", "bits", "order", "machine", "trace")
+    refuse("does not go with node programs; set sizes with --let", "bits", "order", "machine", "trace")
     if graph is None:
         raise InputError(
             f"{program.name} is a node program; give it a graph: --graph FILE, or a shape such as --graph torus:20x30"
@@ -50,7 +50,7 @@ def asked_graph(target: Target, inputs: Sequence[str], graph: str | None) -> Gra
 
 
 def report_graph(done: Run, as_json: bool) -> int:
-    """Prints a run on a graph, a line for each node, and returns the exit code."""
+    """Prints a run on a graph, with a line for each node; returns the exit code."""
     whole = [f"{name} = {value}" for name, value in done.outputs.items()]
     names = list(next(iter(done.nodes.values()), {}))
     rows = [[str(node), *(_shown(own[name]) for name in names)] for node, own in done.nodes.items()]
@@ -59,7 +59,7 @@ def report_graph(done: Run, as_json: bool) -> int:
 
 
 def _shown(value: Any) -> str:
-    """A value of a node; a missing one is a dash."""
+    """A value of a node as text; a dash if it is missing."""
     if isinstance(value, list):
         return ",".join(":".join(map(str, one)) if isinstance(one, tuple) else str(one) for one in value) or "-"
     return "-" if value is None else str(value)

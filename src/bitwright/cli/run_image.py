@@ -1,6 +1,6 @@
 """`bitwright run IMAGE`: a SUBLEQ image on machine V, at the terminal or in a pipe.
 
-stdout has what the image writes, then the words asked for or JSON; stderr has a summary.
+stdout receives the output of the image, then the words of --memory or JSON; stderr receives a summary.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 
 
 class Terminal(ImageConsole):
-    """Standard input and output as the console of the machine, with Ctrl-C and SIGTERM."""
+    """The console of the machine on standard input and output, with Ctrl-C and SIGTERM."""
 
     def __init__(self, collect: bool, most: int = 0) -> None:
         super().__init__()
         self.collect, self._most = collect, most
-        self._before: dict[int, Any] = {}  # who heard signals
-        self.signal: int | None = None  # the one that stopped the run
-        self.in_line = False  # whether the cursor of a terminal stands behind something
-        self.mid_line = False  # whether the last byte of output was not the end of a line
+        self._before: dict[int, Any] = {}  # earlier signal handlers
+        self.signal: int | None = None  # which stopped the run
+        self.in_line = False  # whether the cursor of a terminal is behind text
+        self.mid_line = False  # whether the last output byte did not end a line
         self._waiting = False
         self._far = StepProgress(not is_quiet(), "instructions", at_most=True)
 
     def __enter__(self) -> Terminal:
-        with contextlib.suppress(ValueError):  # not the main thread: then Ctrl-C is not ours to catch
+        with contextlib.suppress(ValueError):  # only the main thread can catch Ctrl-C
             self._before = {one: signal.signal(one, self.interrupt) for one in (signal.SIGINT, signal.SIGTERM)}
         return self
 
@@ -49,17 +49,17 @@ class Terminal(ImageConsole):
         self._far.hide()
         self.flush()
         if self.in_line and sys.stderr is not None and sys.stderr.isatty():
-            click.echo(err=True)  # what is said from here on has a line of its own
+            click.echo(err=True)  # starts a new line for the summary
 
     @property
     def stopped(self) -> bool:
-        """Whether the run should end: because of a signal, or because nobody reads what it writes."""
+        """Whether the run should end, because of a signal or because its output has no reader."""
         return self.signal is not None or (not self.collect and reader_gone())
 
     def read(self) -> int | None:
         self._far.hide()
         self.flush()
-        if sys.stdin is None:  # closed from the start: an input that has ended
+        if sys.stdin is None:  # closed, so the input has ended
             return None
         self._waiting = True
         if self.stopped:
@@ -85,7 +85,7 @@ class Terminal(ImageConsole):
             sys.stdout.flush()
 
     def flush(self) -> None:
-        """Flushes what was written so far."""
+        """Flushes the output."""
         if not self.collect and sys.stdout is not None:
             sys.stdout.flush()
 
@@ -95,7 +95,7 @@ class Terminal(ImageConsole):
             raise KeyboardInterrupt
 
     def look(self, now: MachineTally) -> bool:
-        """Shows the progress of the run, but behind no output of its own; False if it should end."""
+        """Shows the progress of the run, but not behind its output; False if the run should end."""
         if not self.in_line:
             self._far(now.instructions, self._most)
         return not self.stopped
@@ -105,14 +105,14 @@ _REASONS = {
     "limit": "stopped at --max-steps",
     "time": "stopped at --seconds",
     "stopped": "stopped",
-    "stuck": "nothing moves any more, and it has not halted; the engine has lost its way",
+    "stuck": "the state no longer changes, but the machine has not halted: the engine failed",
 }
 
 
 def run_image(
     target: str, choice: MachineChoice | None, *, max_steps: int | None, as_json: bool, **options: Any
 ) -> int:
-    """Loads, runs and reports; exit 0 for a halt, 1 for any other end, 130 after Ctrl-C, 143 after SIGTERM."""
+    """Loads, runs and reports an image; exit code 0 if it halts, 130 after Ctrl-C, 143 after SIGTERM, otherwise 1."""
     if options["signed"] and not options["memory"] and not as_json:
         raise InputError("--signed goes with --memory or --json")
     terminal = Terminal(as_json, max_steps or 0)
@@ -136,13 +136,13 @@ def _report(done: ComputerRun, terminal: Terminal, as_json: bool) -> int:
         if terminal.mid_line:
             click.echo()
         print_lines(line for words in done.words for line in words.lines(is_quiet()))
-    if terminal.signal is None and terminal.stopped:  # nobody reads us any more, so there is nothing to say
+    if terminal.signal is None and terminal.stopped:  # the output has no reader
         return 0
     if not as_json:
         for line in done.report():
             note(line)
         if not done.words and not done.machine.shape.dialect.io:
-            note("this dialect has no output; --memory FROM:TO shows what is in memory")
+            note("this dialect has no output; --memory FROM:TO shows words of memory")
     if reason in _REASONS:
         where = "" if done.pc is None else f", at address {done.pc}"
         after = counted(tally.instructions, "instruction")
@@ -150,7 +150,7 @@ def _report(done: ComputerRun, terminal: Terminal, as_json: bool) -> int:
     if tally.wrong:
         advice = "use a wider network" if done.engine.digests else "use more --networks"
         wrong = f"{counted(tally.wrong, 'step')} of {tally.steps:,} differ" + "s" * (tally.wrong == 1)
-        click.echo(f"bitwright: {wrong} from what the rules give; {advice}", err=True)
+        click.echo(f"bitwright: {wrong} from the rules; {advice}", err=True)
     if reason == "stopped":
         return 128 + (terminal.signal or signal.SIGINT)
     return 0 if done else 1

@@ -10,9 +10,9 @@ from bitwright.common.errors import InputError
 
 @opt.verb("serve")
 def command(port: int) -> int:
-    """Serve a page to write, run and look at programs, for you on this machine alone.
+    """Serve a page to write, run and inspect programs, only on this machine.
 
-    The address holds a token; requests without it are refused.
+    The address contains a token; requests without it are refused.
 
     \b
     bitwright serve --port 0

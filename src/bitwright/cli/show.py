@@ -1,4 +1,4 @@
-"""`bitwright show`: a program's names, blocks, rules and sizes; or what a network file is."""
+"""`bitwright show`: the names, blocks, rules and sizes of a program, or the facts of a network file."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from bitwright.common.errors import InputError, columns
 
 @opt.verb("show", "FILE|NAME|NETWORK")
 def command(target: Target, output: Path | None, text: bool, tile: Any, as_json: bool) -> None:
-    """Show what a program consists of, or what a .safetensors file of a network or a decoder is.
+    """Show the parts of a program, or describe the .safetensors file of a network or decoder.
 
-    The id of a program is the sha256 of its canonical text. --tile N shows the kinds of its cells, and the pattern that
-    has one of each.
+    The id of a program is the sha256 of its canonical text. --tile N shows the kinds of cells and the pattern, which
+    has one cell of each kind.
     """
     from bitwright.verbs.show import cell_kinds, node_report, program_report, save_diagram, tiled
 
@@ -32,7 +32,7 @@ def command(target: Target, output: Path | None, text: bool, tile: Any, as_json:
         _show_network(Path(target.name), as_json)
         return
     if output is not None and text:
-        raise InputError("-o draws and --text prints; leave out one of them")
+        raise InputError("--text does not go with -o; leave out one of them")
     if tile is None and (program := node_program(target)) is not None:
         opt.allow_only("a node program", "text", "as_json", "tile", "output", "let")
         if output is None:
@@ -41,7 +41,7 @@ def command(target: Target, output: Path | None, text: bool, tile: Any, as_json:
             else:
                 print_lines(program.text_lines() if text else node_report(program))
             return
-        tile = 1  # that is what there is to draw of it
+        tile = 1  # a node program is drawn by its cells
     algorithm = target.algorithm(cells=tile is not None)
     if output is not None:
         with working("drawing"):
@@ -63,7 +63,7 @@ def command(target: Target, output: Path | None, text: bool, tile: Any, as_json:
 
 
 def _show_network(path: Path, as_json: bool) -> None:
-    """Prints what is in the file of a network or a decoder; reads all of it, so that a damaged one is refused."""
+    """Prints the facts of a network or decoder file; reads the whole file, so that a damaged one is refused."""
     from bitwright.verbs.network import Network, file_format, is_decoder_file
 
     if is_decoder_file(path):
@@ -71,7 +71,7 @@ def _show_network(path: Path, as_json: bool) -> None:
 
         found, what = describe_file(path), "TASK"
     else:
-        with working("trying its states"):
+        with working("checking its states"):
             network = Network.load(path)
             found, what = (
                 {"file": str(path), "format": file_format(path), **network.to_dict()},
@@ -85,7 +85,7 @@ def _show_network(path: Path, as_json: bool) -> None:
 
 
 def _facts(found: Mapping[str, Any], within: str = "") -> Iterator[list[str]]:
-    """Facts as rows of a name and a value; those within others have both names."""
+    """Facts as rows of a name and a value; nested facts have both names."""
     for name, value in found.items():
         label = within + name.replace("_", " ")
         if isinstance(value, Mapping):

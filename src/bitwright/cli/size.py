@@ -1,4 +1,4 @@
-"""`bitwright size`: how many networks must be averaged, or how wide one must be."""
+"""`bitwright size`: the number of networks an ensemble needs, or the width a network needs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from bitwright.cli.targets import Target
 
 @opt.verb("size", "FILE|NAME")
 def command(target: Target, as_json: bool, **asked: Any) -> None:
-    """Say how many networks an ensemble needs, under each rounding, to be right with probability 1 - delta.
+    """Give the number of networks an ensemble needs, with each rounding, to be right with probability 1 - delta.
 
-    With --of network: how wide one network with a zero-output start and calibrated rounding should be, from the width
-    law. Nothing is trained. The law is of first order in 1/width, and no proof; `certify --network FILE` is one.
+    With --of network, give the width for one network with zero initial outputs and calibrated rounding, by the width
+    law. Nothing is trained. The law is first order in 1/width and not a proof; certify --network FILE proves a network.
     """
     from bitwright.verbs.size import size
 

@@ -8,21 +8,21 @@ from signal import SIG_IGN, SIGINT, signal
 def start() -> int:
     """Runs the command line and returns its exit code."""
     try:
-        from bitwright.cli.main import main  # here, and not above: this is what takes time
+        from bitwright.cli.main import main  # imported here because it takes time
 
         code = main()
-        signal(SIGINT, SIG_IGN)  # the answer is given, and Python takes a moment to end
+        signal(SIGINT, SIG_IGN)  # the result is printed, but Python takes a moment to exit
         return code
     except KeyboardInterrupt:
         return _stopped()
-    except ImportError as error:  # some modules turn Ctrl-C during their import into an error of their own
+    except ImportError as error:  # some modules turn Ctrl-C during import into another error
         if _caused_by_interrupt(error):
             return _stopped()
         raise
 
 
 def _stopped() -> int:
-    with suppress(OSError, AttributeError):  # nobody reads it
+    with suppress(OSError, AttributeError):  # stderr is closed
         print("bitwright: stopped", file=sys.stderr)
     return 130
 

@@ -1,6 +1,6 @@
-"""Standard output and error whose readers may go away, as in `bitwright show addition --text | head -1`.
+"""Standard output and error that tolerate a closed pipe, as in `bitwright show addition --text | head -1`.
 
-Output without a reader is dropped, and the command ends with the exit code of its answer.
+Output without a reader is dropped, and the command keeps its exit code.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import click
 
 
 class _Pipe(io.FileIO):
-    """A stream that drops everything once its reader has gone."""
+    """A stream that drops its output once the reader has closed the pipe."""
 
     gone = False
-    notes = False  # for standard error: what cannot be written there for any reason is no failure either
+    notes = False  # for standard error, where any failed write is ignored
 
     def write(self, data: object) -> int:
         try:
@@ -36,7 +36,7 @@ class _Pipe(io.FileIO):
 
 @contextmanager
 def patient_streams() -> Iterator[None]:
-    """Inside, sys.stdout and sys.stderr are such streams, where they are the process's own."""
+    """Replaces sys.stdout and sys.stderr by such streams, unless Python code has replaced them already."""
     before = sys.stdout, sys.stderr
     out, err = sys.__stdout__, sys.__stderr__
     if out is not None and sys.stdout is out:
@@ -60,12 +60,12 @@ def _patient(stream: TextIO, notes: bool = False) -> TextIO:
 
 
 def reader_gone() -> bool:
-    """Whether nobody reads standard output any more."""
+    """Whether the reader of standard output has closed the pipe."""
     return bool(getattr(getattr(getattr(sys.stdout, "buffer", None), "raw", None), "gone", False))
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Prints lines as long as somebody reads them."""
+    """Prints lines until the reader closes the pipe."""
     for line in lines:
         if reader_gone():
             return

@@ -1,4 +1,4 @@
-"""How NAME or FILE on the command line becomes a program, and the command that trains a network for it."""
+"""Opens the program of NAME or FILE on the command line, and builds the command that trains a network for it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 from bitwright.cli.changes import INSTEAD
 from bitwright.cli.progress import working
 from bitwright.common.errors import InputError
-from bitwright.verbs.numbers import parse_lets, parse_order
+from bitwright.verbs.numbers import parse_order, parse_values
 from bitwright.verbs.open import IMAGES, NAMES, MachineChoice, of_bits, opened
 
 if TYPE_CHECKING:
@@ -35,32 +35,34 @@ _SPELT = {
 
 
 def spell_option(setting: str) -> str:
-    """The option of the command line for a setting of the service layer; `setting=` where only Python has it."""
+    """The command-line option for a setting; `setting=` if only Python has it."""
     option = _SPELT.get(setting, f"--{setting.replace('_', '-')}")
     return f"{setting}=" if option in INSTEAD else option
 
 
-_TARGET = "bitwright.target"  # where a command line keeps the program that it asks for
-_SIZES = "bitwright.sizes"  # and what --sizes says
+_TARGET = "bitwright.target"  # keys of the program and of --sizes in the context
+_SIZES = "bitwright.sizes"
 _NO_RULES = (".sbn", ".safetensors", *IMAGES)
 
 
 def _kept() -> dict[str, Any]:
-    """What the command line that runs now has kept."""
+    """Values that the running command keeps for error messages."""
     context = click.get_current_context(silent=True)
     return {} if context is None else context.meta
 
 
 def lets_for(target: str | None, pairs: Sequence[str]) -> dict[str, int]:
-    """What --let says, by name; raises InputError if it says something and the target is no rule file."""
+    """The values of --let by name; raises InputError if there are any and the target is not a rule file."""
     path = Path(target or "")
-    if (lets := parse_lets(pairs)) and (target in (None, *NAMES) or path.suffix.lower() in _NO_RULES or path.is_dir()):
-        raise InputError("--let goes with rule files (.bw): it gives a value in place of that of a 'let' line")
+    if (lets := parse_values(pairs, "--let")) and (
+        target in (None, *NAMES) or path.suffix.lower() in _NO_RULES or path.is_dir()
+    ):
+        raise InputError("--let goes with rule files (.bw), where it replaces the value of a 'let' line")
     return lets
 
 
 def open_network(options: dict[str, Any]) -> list[Any]:
-    """Takes --network out of the options, and opens the networks."""
+    """Removes --network from the options and opens the networks."""
     if not (files := options.pop("files", ())):
         return []
     if options["engine"] != "network":
@@ -81,20 +83,20 @@ def option_words(given: Mapping[str, object]) -> list[str]:
 
 @dataclass(frozen=True)
 class Target:
-    """A program as the command line asks for it: FILE or NAME, --bits, --order, --machine and --let."""
+    """A program on the command line: FILE or NAME, --bits, --order, --machine and --let."""
 
     name: str
     bits: int | None = None
     order: str | None = None
     machine: MachineChoice | None = None
-    lets: Mapping[str, int] = field(default_factory=dict)  # values in place of those of a rule file's `let` lines
+    lets: Mapping[str, int] = field(default_factory=dict)  # values that replace `let` lines of a rule file
 
     def algorithm(self, *, cells: bool = False, **more: Any) -> Algorithm:
-        """The algorithm; with `cells`, also the first schema of a node program."""
+        """The algorithm; with `cells`, a node program gives its first schema."""
         return of_bits(self.program(nodes=cells, **more))
 
     def program(self, **more: Any) -> Algorithm | NodeProgram:
-        """The program; other arguments are those of `opened`."""
+        """The program; `more` is passed to `opened`."""
         order = None if self.order is None else parse_order(self.order)
         with working("reading the program"):
             found = opened(self.name, bits=self.bits, order=order, machine=self.machine, lets=self.lets, **more)
@@ -108,29 +110,29 @@ class Target:
 
 
 def keep_program(target: Target, algorithm: Algorithm) -> None:
-    """Keeps the first program that the command line asks for, so that an error can name it."""
+    """Keeps the first program of the command line, so that an error can name it."""
     _kept().setdefault(_TARGET, (target, algorithm))
 
 
 def asked_program() -> tuple[Target, Algorithm] | None:
-    """The first program that the command line asks for; None before it is read."""
+    """The first program of the command line; None before it is read."""
     return _kept().get(_TARGET)
 
 
 def keep_sizes(sizes: str | None, lets: Mapping[str, int]) -> str | None:
-    """Keeps what --sizes says for `training_command`; raises InputError for a number that --let has given too."""
+    """Keeps --sizes for `training_command`; raises InputError for a number that --let also sets."""
     asked = {part.partition("=")[0].strip() for part in (sizes or "").split(",") if "=" in part}
     for name in asked & set(lets):
-        raise InputError(f"{name} is given twice, by --sizes and --let")
+        raise InputError(f"{name} is set by both --sizes and --let; leave out one of them")
     if sizes not in (None, "all") and not asked and lets:
-        raise InputError(f"beside --let, --sizes names its number: --sizes NAME={sizes}")
+        raise InputError(f"with --let, --sizes must name its number: --sizes NAME={sizes}")
     if sizes is not None:
         _kept()[_SIZES] = sizes
     return sizes
 
 
 def training_command(target: Target, algorithm: Algorithm) -> str:
-    """The command that trains a network with all cells of this program, in the sizes that are asked for."""
+    """The command that trains a network for all cells of this program, at the sizes of --sizes."""
     from bitwright.verbs import sizes as api
 
     own, sizes = api.numbers_of(algorithm), _kept().get(_SIZES)

@@ -18,7 +18,7 @@ _HOW = ("seconds", "measure", "workers", "resume")
 
 
 def is_task(name: str) -> bool:
-    """Whether an argument of the command line names a task."""
+    """Whether a command-line argument names a task."""
     return Path(name).suffix.lower() == SUFFIX
 
 
@@ -49,11 +49,11 @@ def certify_task(
 
 
 def find_certificate(check: Path, network: Path | None) -> Path:
-    """The certificate of --check: the file that is named, or the one next to the network."""
+    """The certificate of --check: the named file, or the one next to the network."""
     from bitwright.verbs.folder import certificate_beside
 
     if check == BESIDE and network is None:
-        raise InputError("--check without a name looks next to a network; give --network, or the certificate file")
+        raise InputError("--check without a file name needs a network; give --network, or name the certificate file")
     return certificate_beside(network if check == BESIDE and network is not None else check)
 
 

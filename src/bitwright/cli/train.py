@@ -1,4 +1,4 @@
-"""`bitwright train`: a network for the cells of programs, or for the whole state of one."""
+"""`bitwright train`: trains a network for the cells of programs or the whole state of one program."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 @opt.verb("train", "FILE|NAME")
 @click.argument("others", nargs=-1, metavar="[FILE|NAME]...")
 def command(target: Target, others: tuple[str, ...], output: Path | None, as_json: bool, **how: Any) -> int:
-    """Train one small integer network for the cells of programs, and try every local state.
+    """Train a small integer network for the cells of programs, and check every local state.
 
-    It runs every program with these kinds of cells, in any size; several programs may be named. With --tile all the
-    network is for the whole state of one program in one size. With a task (.task) the network is a transformer, which
-    is trained until it is proved.
+    The network runs every program with these kinds of cells, at any size. With --tile all, it is for the whole state of
+    one program at one size. With a task (.task), the network is a transformer, which is trained until it is proved.
 
     \b
     bitwright train addition --bits 4 -o adder.safetensors
@@ -50,7 +49,7 @@ def command(target: Target, others: tuple[str, ...], output: Path | None, as_jso
         given |= {"seed": seed[0], "seeds": len(seed)}
     elif seed is not None:
         given["seed"] = seed
-    if given.get("device", "cpu") != "cpu":  # networks that go to a GPU are trained by PyTorch
+    if given.get("device", "cpu") != "cpu":  # PyTorch trains networks on a GPU
         given["trainer"] = "torch"
     keep_sizes(how["sizes"], target.lets)
     programs = [
@@ -67,7 +66,7 @@ def command(target: Target, others: tuple[str, ...], output: Path | None, as_jso
         members: Any = train(programs, folder=output, workers=workers, progress=tell, **given)
         return _wrote(output, members.to_dict(), [str(members)], as_json)
     check_outputs(output, workers=workers)
-    with catch_warnings(action="ignore", category=BitwrightWarning):  # it is said below
+    with catch_warnings(action="ignore", category=BitwrightWarning):  # reported below
         network: Any = train(programs, executions=executions, integer=integer, progress=tell, **given)
     network.save(output)
     _wrote(output, {"file": str(output), **network.to_dict()}, _lines(network, output), as_json)
@@ -87,7 +86,7 @@ def _wrote(output: Path, document: dict[str, Any], lines: list[str], as_json: bo
 
 
 def _sample(given: dict[str, Any]) -> Sample | None:
-    """Takes the options about executions out of the given ones; None without --from."""
+    """Removes the options for executions from `given` and returns the sample; None without --from."""
     source, seed = given.pop("source", None), given.pop("sample_seed", None)
     if source is None:
         opt.refuse("goes with --from", "sample_seed")

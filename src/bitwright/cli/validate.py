@@ -1,4 +1,4 @@
-"""`bitwright validate`: every input of a program through an engine, against an oracle."""
+"""`bitwright validate`: runs every input of a program, and compares the outputs with an oracle."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from bitwright.verbs.open import NAMES, is_image
 if TYPE_CHECKING:
     from bitwright.verbs.validate import Failure, Validation
 
-_ARRAYS = "arrays:"  # before an oracle of arrays
+_ARRAYS = "arrays:"  # prefix of an oracle that takes arrays
 
 
 @opt.verb("validate", "FILE|NAME")
 def command(target: Target, oracle: str | None, max_steps: int | None, as_json: bool, **asked: Any) -> int:
     """Run every input of a program through an engine, step by step, and compare every output with an oracle.
 
-    EXACT: every run ended with the oracle's outputs, and every step was what the rules give. NOT EXACT: something was
-    wrong. NOT DECIDED: nothing was wrong, but some runs were cut off by the step limit. Exit 0 for EXACT, else 1.
+    EXACT: every run ended with the oracle's outputs, and every step followed the rules. NOT EXACT: something was
+    wrong. NOT DECIDED: nothing was wrong, but some runs reached the step limit. Exit 0 for EXACT, otherwise 1.
 
     The oracle is Python's integers for addition, multiplication and permutation, and the plain interpreter for .sbn
-    programs. For rule files it is the given function, else the ensure lines if they determine every output, else the
-    rules themselves. Every ensure line must also be true after every run, whatever the oracle.
+    programs. For rule files it is the function of --oracle, the ensure lines if they determine every output, or
+    otherwise the rules. Every ensure line must also hold after every run, whatever the oracle.
     """
     from bitwright.verbs.validate import validate
 
     given = {name: value for name, value in asked.items() if value is not None}
     network = open_network(given)
     if is_image(target.name):
-        raise InputError("an image has no inputs to go through; run it, and compare what it prints")
+        raise InputError("an image has no inputs to validate; run it and compare its output")
     what = target.algorithm(networks=network)
     arrays = oracle is not None and oracle.startswith(_ARRAYS) and oracle.count(":") > 1
     function = oracle.removeprefix(_ARRAYS) if oracle is not None and arrays else oracle
@@ -71,12 +71,12 @@ def _print(done: Validation, target: Target, options: Mapping[str, Any], as_json
 
 
 def _rerun(failure: Failure, target: Target, done: Validation, options: Mapping[str, Any]) -> str:
-    """The command that reproduces one failure; it states every option whose default differs in `run`."""
+    """The command that reproduces a failure, with every option whose default differs in `run`."""
     from bitwright.verbs.validate import order_text
 
     task, order = done.task, target.order
     if target.name == "permutation" and options["files"] and order is None:
-        order = order_text(task.algorithm)  # as the network file says
+        order = order_text(task.algorithm)  # from the network file
     name = f"./{target.name}" if target.name.startswith("-") else target.name
     words = ["bitwright", "run", name, *(f"{name}={value}" for name, value in failure.inputs.items())]
     if target.name in NAMES and order is None:

@@ -1,1 +1,1 @@
-"""What every other package uses: errors, files, workers and bits."""
+"""Shared helpers for every other package: errors, files, workers and bits."""

@@ -1,4 +1,4 @@
-"""Numbers to bits and back: the only place that knows which end of a number comes first.
+"""Converts numbers to bits and back; bit order is defined here and nowhere else.
 
 Index 1 (position 0 of an array) is the least significant bit, as in the paper.
 """
@@ -21,13 +21,13 @@ from bitwright.common.errors import shorten as shorten
 
 BoolArray = NDArray[np.bool_]
 
-MAX_DIGITS = 1_000_000  # CPython's conversion is quadratic; past this it would look like a hang
+MAX_DIGITS = 1_000_000  # CPython's conversion is quadratic; beyond this it would seem to hang
 _LOCK = RLock()
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F_]+|0[bB][01_]+|[0-9][0-9_]*")
 
 
 def width_of(value: int) -> int:
-    """How many bits `value` needs, at least one.
+    """The number of bits `value` needs, at least one.
 
     >>> width_of(0), width_of(719)
     (1, 10)
@@ -36,7 +36,7 @@ def width_of(value: int) -> int:
 
 
 def to_bits(value: int, width: int, name: str = "the number", signed: bool = False) -> BoolArray:  # (width,)
-    """The bits of `value`, least significant first; signed numbers in two's complement.
+    """Returns the bits of `value`, least significant first; signed numbers use two's complement.
 
     >>> to_bits(6, 4).astype(int).tolist()
     [0, 1, 1, 0]
@@ -45,7 +45,7 @@ def to_bits(value: int, width: int, name: str = "the number", signed: bool = Fal
     if signed:
         low, high = -(2 ** (width - 1)), 2 ** (width - 1) - 1
         if not low <= value <= high:
-            raise InputError(f"{name} must lie between {low} and {high}, got {shorten(value)}")
+            raise InputError(f"{name} must be between {low} and {high}, got {shorten(value)}")
         value %= 2**width
     if value < 0:
         raise InputError(f"{name} must be 0 or more, got {shorten(value)}")
@@ -58,7 +58,7 @@ def to_bits(value: int, width: int, name: str = "the number", signed: bool = Fal
 
 
 def whole_number(value: int, name: str, least: int | None = None, most: int | None = None) -> int:
-    """`value` as Python's own int, whatever kind of integer it is (NumPy's, say); within limits, where there are some.
+    """Converts any kind of integer (NumPy's, for example) to a Python int and checks the limits, if given.
 
     >>> whole_number(np.int64(3), "the width", 1, 16)
     3
@@ -68,12 +68,12 @@ def whole_number(value: int, name: str, least: int | None = None, most: int | No
     except TypeError:
         raise InputError(f"{name} must be an integer, got {shorten(repr(value))}") from None
     if least is not None and most is not None and not least <= found <= most:
-        raise InputError(f"{name} must lie between {least:,} and {most:,}, got {shorten(found)}")
+        raise InputError(f"{name} must be between {least:,} and {most:,}, got {shorten(found)}")
     return found
 
 
 def from_bits(bits: BoolArray, signed: bool = False) -> int:
-    """The number whose bits, least significant first, are `bits`; signed numbers in two's complement.
+    """Returns the number with these bits, least significant first; signed numbers use two's complement.
 
     >>> from_bits(to_bits(483, 10))
     483
@@ -83,7 +83,7 @@ def from_bits(bits: BoolArray, signed: bool = False) -> int:
 
 
 def to_bit_rows(values: Any, width: int, name: str = "the number", signed: bool = False) -> BoolArray:
-    """The same for several numbers, a row each; `values` is an array of one dimension or a list.
+    """Returns the bits of several numbers, one row each; `values` is a list or a one-dimensional array.
 
     >>> to_bit_rows([6, 1], 4).astype(int).tolist()
     [[0, 1, 1, 0], [1, 0, 0, 0]]
@@ -91,7 +91,7 @@ def to_bit_rows(values: Any, width: int, name: str = "the number", signed: bool 
     array = values if isinstance(values, np.ndarray) else np.array([*values, None], dtype=object)[:-1]
     if array.ndim != 1 or (array.size and array.dtype.kind not in "biuO"):
         got = f"{counted(array.ndim, 'dimension')} of {array.dtype}"
-        raise InputError(f"{name} must be an array of integers in one dimension, got {got}")
+        raise InputError(f"{name} must be a one-dimensional array of integers, got {got}")
     if array.dtype.kind in "iu" and width < 63 and array.size:
         low, high = (-(1 << width - 1), (1 << width - 1) - 1) if signed else (0, (1 << width) - 1)
         if low <= int(array.min()) and int(array.max()) <= high:
@@ -101,7 +101,7 @@ def to_bit_rows(values: Any, width: int, name: str = "the number", signed: bool 
 
 
 def from_bit_rows(bits: BoolArray, signed: bool = False) -> NDArray[Any]:  # (rows, width)
-    """The number in each row: int64, or Python's own integers where they need more than 63 bits.
+    """Returns the number in each row: int64, or Python integers if any needs more than 63 bits.
 
     >>> from_bit_rows(to_bit_rows([6, 1], 4))
     array([6, 1])
@@ -116,7 +116,7 @@ def from_bit_rows(bits: BoolArray, signed: bool = False) -> NDArray[Any]:  # (ro
 
 
 def parse_number(text: str, name: str = "the number") -> int:
-    """A number of any size from its decimal, 0x or 0b text.
+    """Parses a non-negative number of any size in decimal, 0x or 0b notation.
 
     >>> parse_number("719"), parse_number("0xff"), parse_number("0b101")
     (719, 255, 5)
@@ -138,7 +138,7 @@ def parse_number(text: str, name: str = "the number") -> int:
 
 
 def parse_signed(text: str, name: str = "the number") -> int:
-    """The same for a number that may be below 0.
+    """Parses a number like `parse_number`, but allows a minus sign.
 
     >>> parse_signed("-0x10")
     -16
@@ -151,7 +151,7 @@ def parse_signed(text: str, name: str = "the number") -> int:
 
 @contextmanager
 def any_digits() -> Iterator[None]:
-    """Lifts CPython's limit of 4,300 decimal digits inside; the limit is the process's, so one thread at a time."""
+    """Lifts CPython's limit of 4,300 decimal digits; the limit is per process, so use one thread at a time."""
     with _LOCK:
         limit = sys.get_int_max_str_digits()
         sys.set_int_max_str_digits(0)

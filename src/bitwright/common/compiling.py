@@ -1,4 +1,4 @@
-"""Compiled loops whose results are kept on disk, and found stale without harm; importing it takes numba."""
+"""Compiled loops cached on disk; a stale cache is rebuilt. Importing this module requires numba."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numba
 
 
 def entry(function: Any) -> Callable[..., Any]:
-    """A compiled function to be called from Python.
+    """Compiles a function that Python calls.
 
-    numba reads its index of kept results before it looks whether the source has changed, and fails if a class in it has
-    another name by now. Then what is kept of the whole module is removed, and compiled anew.
+    numba reads its cache index before it checks whether the source has changed, and fails if a class in the index has
+    since been renamed. In that case the module's cache is removed and the module is compiled again.
     """
 
     @wraps(function)
@@ -30,7 +30,7 @@ def entry(function: Any) -> Callable[..., Any]:
 
 
 def _forget(function: Any) -> bool:
-    """Removes the indices of a function's module; whether there were any."""
+    """Removes the cache indices of a function's module; returns whether there were any."""
     module = function.__module__.rpartition(".")[2]
     kept = list(Path(function.stats.cache_path or ".").glob(f"{module}.*.nbi"))
     for path in kept:
@@ -39,10 +39,10 @@ def _forget(function: Any) -> bool:
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """To be compiled when it is first called, and kept; other threads may run meanwhile."""
+    """Compiles a function on its first call and caches it; it releases the interpreter lock."""
     return numba.njit(cache=True, nogil=True)(function)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """To be compiled as a part of the functions that call it: a call that passes arrays costs as much as a step."""
+    """Inlines a function into its callers: a call that passes arrays costs as much as a step."""
     return numba.njit(nogil=True, inline="always")(function)

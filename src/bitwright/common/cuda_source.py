@@ -1,6 +1,6 @@
-"""Kernels in CUDA C++, compiled when they are first used.
+"""CUDA C++ kernels, compiled on first use.
 
-The compiler is NVRTC, reached through the package cuda-bindings; builds of PyTorch for CUDA 13 bring both along.
+The compiler is NVRTC, called through the package cuda-bindings; PyTorch builds for CUDA 13 include both.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class KernelError(BitwrightError):
 
 
 def can_compile() -> bool:
-    """Whether the compiler is here."""
+    """Whether the compiler is installed."""
     try:
         return find_spec("cuda.bindings.nvrtc") is not None and find_spec("cuda.bindings.driver") is not None
     except ModuleNotFoundError:
@@ -25,10 +25,10 @@ def can_compile() -> bool:
 
 
 class Kernel:
-    """One function of a text in CUDA C++, for one architecture, in the context that is current."""
+    """One function of a CUDA C++ source, compiled for one architecture in the current context."""
 
     def __init__(self, text: str, function: str, architecture: str, shared: int = 0) -> None:
-        """`shared`: bytes of dynamic shared memory of a block."""
+        """`shared` is the dynamic shared memory of a block in bytes."""
         from cuda.bindings import driver  # type: ignore[import-not-found,unused-ignore]
 
         self._driver, self._shared = driver, shared
@@ -39,7 +39,7 @@ class Kernel:
             _checked(driver.cuFuncSetAttribute(self._function, attribute, shared))
 
     def __call__(self, blocks: tuple[int, int], threads: int, stream: int, *arguments: Any) -> None:
-        """Launches it; tensors are passed as pointers, integers as int, others as float."""
+        """Launches the kernel; tensors are passed as pointers, integers as int, others as float."""
         values, types = zip(*(_argument(argument) for argument in arguments), strict=True)
         _checked(
             self._driver.cuLaunchKernel(
@@ -55,7 +55,7 @@ def _argument(given: Any) -> tuple[Any, Any]:
 
 
 def _compiled(text: str, architecture: str) -> bytes:
-    """Machine code; raises KernelError with the compiler's own words."""
+    """Returns the machine code; raises KernelError with the compiler's message."""
     from cuda.bindings import nvrtc  # type: ignore[import-not-found,unused-ignore]
 
     program = _checked(nvrtc.nvrtcCreateProgram(text.encode(), b"kernel.cu", 0, [], []))
@@ -74,8 +74,8 @@ def _compiled(text: str, architecture: str) -> bytes:
 
 
 def _checked(answer: tuple[Any, ...]) -> Any:
-    """What a call of CUDA gives behind its error code."""
+    """Returns the results of a CUDA call after its error code; raises KernelError on failure."""
     code, *found = answer
     if int(code):
-        raise KernelError(f"CUDA says {code!r}")
+        raise KernelError(f"CUDA reported {code!r}")
     return found[0] if found else None

@@ -1,4 +1,4 @@
-"""One family of exceptions: every message says what was given, what is allowed, and what to do."""
+"""Exceptions whose messages state what was given, what is allowed, and what to do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TypeVar
 
 
 class BitwrightError(Exception):
-    """Anything bitwright refuses to do; the message is one line meant for a person, whatever it quotes.
+    """The base of all errors raised by bitwright; its message is always one readable line.
 
     >>> from bitwright import addition, run
     >>> try:
@@ -28,7 +28,7 @@ class BitwrightError(Exception):
 
 
 class InputError(BitwrightError):
-    """A value, a name or a file that cannot be used as it was given.
+    """Raised for an invalid value, name or file.
 
     >>> from bitwright import addition
     >>> addition(0)
@@ -39,19 +39,19 @@ class InputError(BitwrightError):
 
 
 class TrainCellsError(InputError):
-    """Something that a network of the program's cells can do; the command line adds how to train one."""
+    """Raised where a network of the program's cells would work; the command line adds how to train one."""
 
 
 class OtherKindError(TrainCellsError):
-    """A program with a cell of a kind that a network does not know."""
+    """Raised for a program with a kind of cell that the network was not trained for."""
 
 
 class EffortError(InputError):
-    """Something that would take too long, or too much memory; it may well be true."""
+    """Raised if a computation would take too much time or memory; the claim itself may still be true."""
 
 
 class BitwrightWarning(UserWarning):
-    """Something that can hardly be meant, though it can be done; Python's `warnings` decide what becomes of it.
+    """Issued for valid input that is probably a mistake; Python's `warnings` filters apply.
 
     >>> from warnings import catch_warnings
     >>> from bitwright import parse
@@ -63,7 +63,7 @@ class BitwrightWarning(UserWarning):
 
 
 class ProofError(BitwrightError):
-    """A certificate that claims what does not hold: the answer no, and not a bad input.
+    """Raised when a certificate's claim does not hold, not for invalid input.
 
     >>> from bitwright import addition, certify
     >>> try:
@@ -78,13 +78,13 @@ class ProofError(BitwrightError):
         self.about = about  # the program that was checked: name, of, program_id
 
     def to_dict(self) -> dict[str, object]:
-        """The answer as `bitwright certify --check --json` prints it."""
+        """The result in the form `bitwright certify --check --json` prints."""
         return {"holds": False, "certified": False, "reason": str(self), **self.about}
 
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """One mistake in a program, at a place in its text (or in the Python that built it).
+    """One mistake in a program, with its position in the text or in the Python code that built it.
 
     >>> print(Problem(3, 7, "there are no bits 'q'"))
     3:7: there are no bits 'q'
@@ -101,7 +101,7 @@ class Problem:
 
 
 class ProgramError(BitwrightError):
-    """All problems of a program, found before any work starts.
+    """Raised with all problems of a program, before any work starts.
 
     >>> from bitwright import parse
     >>> try:
@@ -114,13 +114,13 @@ class ProgramError(BitwrightError):
     """
 
     def __init__(self, problems: Iterable[Problem], source: str = "") -> None:
-        # in the order of the text; what concerns the program as a whole stands behind what has a place
+        # in text order; problems of the whole program come last
         self.problems: tuple[Problem, ...] = tuple(sorted(set(problems), key=lambda p: (not (p.line or p.place), p)))
         self.source = source
         super().__init__(self._summary())
 
     def __reduce__(self) -> tuple[type[ProgramError], tuple[tuple[Problem, ...], str]]:
-        return type(self), (self.problems, self.source)  # so that it comes whole out of a worker process
+        return type(self), (self.problems, self.source)  # worker processes return it pickled
 
     def _summary(self) -> str:
         first = self.problems[0]
@@ -132,24 +132,24 @@ class ProgramError(BitwrightError):
 
 @contextmanager
 def problems_of(path: str | PathLike[str]) -> Iterator[None]:
-    """Says of the problems of a program that come up meanwhile which file they are in."""
+    """Adds the file name to program errors raised inside this context."""
     try:
         yield
     except ProgramError as error:
         raise ProgramError(error.problems, printable(str(path))) from None
 
 
-_spelling: list[Callable[[str], str]] = []  # how the person who is told spells options; the last one counts
+_spelling: list[Callable[[str], str]] = []  # how messages spell options; the last entry applies
 
 
 def option(name: str) -> str:
-    """What an option is called where it was given: `sizes` in Python, `--sizes` on the command line."""
+    """The name of an option as the user typed it: `sizes` in Python, `--sizes` on the command line."""
     return _spelling[-1](name) if _spelling else name
 
 
 @contextmanager
 def spelling(spell: Callable[[str], str]) -> Iterator[None]:
-    """Lets messages name options in this way meanwhile."""
+    """Sets how messages spell options inside this context."""
     _spelling.append(spell)
     try:
         yield
@@ -158,12 +158,12 @@ def spelling(spell: Callable[[str], str]) -> Iterator[None]:
 
 
 def printable(text: str) -> str:
-    """Text without line breaks, escape codes and the like, so that a message stays one line."""
+    """Replaces line breaks, escape codes and similar characters, so that a message stays on one line."""
     return text if text.isprintable() else "".join(ch if ch.isprintable() else "?" for ch in text)
 
 
 def shorten(value: int | str, most: int = 40) -> str:
-    """A value that fits into one line of an error message."""
+    """Shortens a value so that it fits on one line of an error message."""
     if isinstance(value, int):
         if value.bit_length() > 130:
             return f"a number of {value.bit_length():,} bits"
@@ -176,24 +176,24 @@ _LONGEST_COMPARED, _MOST_COMPARED = 100, 1_000  # comparing two texts takes as l
 
 
 def short_repr(result: object) -> str:
-    """The class of a result and the beginning of what it prints, in one line: what its `__repr__` gives."""
+    """Returns a one-line `__repr__`: the class of a result and the beginning of its printed text."""
     text = "; ".join(line for line in str(result).splitlines() if not line.startswith(" "))
     return f"<{type(result).__name__}: {text if len(text) <= 160 else text[:157] + '...'}>"
 
 
 class Report:
-    """A result that a person reads: a sentence, and rows below it; at a prompt it is the beginning, in one line.
+    """A printable result: a sentence with rows below it, shortened to one line in its `repr`.
 
-    A class gives both, or the lines of its `report`.
+    Subclasses define `sentence` and `rows`, or override `report`.
     """
 
     @property
     def sentence(self) -> str:
-        """The result, in a line."""
+        """The result in one line."""
         return next(iter(self.report()))
 
     def rows(self) -> Iterable[str]:
-        """What is printed below the sentence."""
+        """The lines below the sentence."""
         return ()
 
     def report(self) -> Iterable[str]:
@@ -207,7 +207,7 @@ class Report:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """`; did you mean 'addition'?` when something known is close to `word`, else nothing; long words are not compared.
+    """Returns `; did you mean 'addition'?` if a known word is close to `word`, or an empty string.
 
     >>> suggestion("adition", ["addition", "permutation"])
     "; did you mean 'addition'?"
@@ -223,7 +223,7 @@ Choice = TypeVar("Choice", bound=str)
 
 
 def check_choice(what: str, word: object, known: Sequence[Choice]) -> Choice:
-    """The known word that `word` is; raises InputError for any other.
+    """Returns `word` if it is one of the known words; raises InputError for any other value.
 
     >>> check_choice("colour", "red", ["red", "green"])
     'red'
@@ -236,7 +236,7 @@ def check_choice(what: str, word: object, known: Sequence[Choice]) -> Choice:
 
 
 def thousandths(number: float) -> str:
-    """A number with three decimals, or as many digits as show that it is not zero.
+    """Formats a number with three decimals, or with one significant digit if those would show zero.
 
     >>> thousandths(0.24812), thousandths(-0.00004), thousandths(-0.0)
     ('0.248', '-4e-05', '0.000')
@@ -245,24 +245,24 @@ def thousandths(number: float) -> str:
 
 
 def counted(number: int, what: str, many: str = "") -> str:
-    """`1 bit`, `2 bits`, `1,024 bits`: a number and what it counts; `many` where that is not `what` and an s."""
+    """Formats a count as `1 bit`, `2 bits` or `1,024 bits`; `many` gives an irregular plural."""
     return f"{readable(number)} {what if number == 1 else many or what + 's'}"
 
 
 def readable(number: int, most: int = 10**40) -> str:
-    """`1,024`, or `about 10^61` for counts above `most`, whose digits nobody reads."""
+    """Formats a count as `1,024`, or as `about 10^61` above `most`."""
     return f"{number:,}" if number <= most else f"about 10^{int(log10(number))}"
 
 
 def listing(items: Sequence[str], most: int = 5) -> str:
-    """`a, b, c and 7 more`: a list that stays readable however long it is."""
+    """Formats a list as `a, b, c and 7 more`, which stays readable at any length."""
     if len(items) <= most:
         return ", ".join(items)
     return f"{', '.join(items[:most])} and {len(items) - most:,} more"
 
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of a table as lines of text, each column as wide as its widest cell.
+    """Formats the rows of a table as lines of text, each column as wide as its widest cell.
 
     >>> columns([["name", "bits"], ["p", "10"]])
     ['name  bits', 'p     10']

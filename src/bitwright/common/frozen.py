@@ -1,4 +1,4 @@
-"""Arrays that nobody can change, so that what was once worked out from them stays true."""
+"""Immutable arrays, so that values derived from them stay valid."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Array = TypeVar("Array", bound=np.ndarray[Any, Any])
 
 
 def frozen(array: Array) -> Array:
-    """A copy of an array over an immutable `bytes` object: NumPy refuses to make it writable again.
+    """Returns a copy of an array backed by immutable `bytes`, which NumPy cannot make writable again.
 
     >>> frozen(np.arange(3)).flags.writeable = True
     Traceback (most recent call last):
@@ -20,7 +20,7 @@ def frozen(array: Array) -> Array:
 
 
 class FrozenArrays:
-    """A dataclass whose arrays are frozen when it is made, also as a copy or in another process."""
+    """A dataclass base that freezes its arrays on creation, including in copies and other processes."""
 
     def __post_init__(self) -> None:
         self.__setstate__({})

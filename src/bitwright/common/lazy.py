@@ -1,4 +1,4 @@
-"""Names that are imported when first used, so that nothing heavy is loaded before it is needed."""
+"""Names imported on first use, so that heavy modules are loaded only when needed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 
 def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[list[str], Callable[[str], object]]:
-    """`__all__` and `__getattr__` of a package whose public names live in other modules.
+    """Returns `__all__` and `__getattr__` for a package whose public names are defined in other modules.
 
-    `homes` maps a module to the names it provides, separated by spaces; `there=here` gives one another name.
+    `homes` maps a module to the names it provides, separated by spaces; `there=here` renames one.
     """
     home: dict[str, tuple[str, str]] = {}
     for module, names in homes.items():
@@ -29,7 +29,7 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[list[str], Calla
 
 
 def is_a(value: object, home: str) -> bool:
-    """Whether a value is of the class at `module:name`, without importing that module.
+    """Whether a value is an instance of the class at `module:name`; does not import that module.
 
     >>> is_a(1, "fractions:Fraction")
     False
@@ -39,7 +39,7 @@ def is_a(value: object, home: str) -> bool:
 
 
 class Shown:
-    """Shows itself in notebooks; the viewer draws it, and is imported only then."""
+    """A result that notebooks display as drawn by the viewer, which is imported only then."""
 
     def _repr_html_(self) -> str | None:
         viewer: Any = import_module("bitwright.verbs.notebook")

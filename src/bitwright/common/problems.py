@@ -1,4 +1,4 @@
-"""The problems of a text, collected so that all are reported together."""
+"""Collects the problems of a text, so that all are reported together."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Protocol, TypeVar
 
 from bitwright.common.errors import Problem, ProgramError, suggestion
 
-MAX_PROBLEMS = 1_000  # a text with more is no program at all, and need not fill the memory
-_MAX_HINTS = 50  # looking for similar names is slow; nobody reads more of them
+MAX_PROBLEMS = 1_000  # bounds memory for texts that are not programs
+_MAX_HINTS = 50  # the search for similar names is slow
 
 
 class GiveUpError(Exception):
-    """Raised to give up a line whose problem has been noted."""
+    """Raised to skip the rest of a line after its problem has been noted."""
 
 
 class TooManyProblemsError(Exception):
-    """Raised to give up a text with too many problems, or one whose expansion does not end."""
+    """Raised to stop reading a text with too many problems, or one whose expansion does not end."""
 
 
 Result = TypeVar("Result")
@@ -54,12 +54,12 @@ class Problems:
         self.note(place.line, place.column, message)
 
     def stop(self, place: TextPlace, message: str) -> GiveUpError:
-        """Notes a problem; raise what this returns to give up the line."""
+        """Notes a problem; raise the returned exception to skip the rest of the line."""
         self.at(place, message)
         return GiveUpError()
 
     def hint(self, word: str, known: Iterable[str]) -> str:
-        """`; did you mean 'loop'?`, unless there are many problems already."""
+        """Returns `; did you mean 'loop'?`, unless there are many problems already."""
         self._hints += 1
         return suggestion(word, known) if self._hints <= _MAX_HINTS else ""
 
@@ -68,7 +68,7 @@ class Problems:
 
 
 def without_problems(read: Callable[[Problems], Result | None], source: str) -> Result:
-    """The result of `read`; raises ProgramError if it noted problems or returned nothing."""
+    """Returns the result of `read`; raises ProgramError if it noted problems or returned None."""
     problems, found = Problems(), None
     with suppress(TooManyProblemsError):
         found = read(problems)

@@ -1,4 +1,4 @@
-"""Splits text into tokens with line and column, by a table of the kinds of a language."""
+"""Splits text into tokens with line and column, given a language's table of token kinds."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ END = "end"  # the kind of the empty token that closes a line
 
 
 class Token(NamedTuple):
-    """A piece of text with its place."""
+    """A piece of text with its position."""
 
     kind: str
     text: str
     line: int
     column: int
-    scope: int = 0  # the expansion of a macro that a local name belongs to; 0 outside of macros
+    scope: int = 0  # the macro expansion that a local name belongs to; 0 outside macros
 
     @property
     def key(self) -> str:
-        """A name; one with a scope is different in every expansion."""
+        """The token's name; a local name differs in every expansion."""
         return f"{self.text}.{self.scope}" if self.scope else self.text
 
     def problem(self, message: str) -> Problem:
@@ -47,7 +47,7 @@ class WrongError(Exception):
 
 
 class Scanner:
-    """Scans lines. `kinds` are tried in order; a kind in `refusals` is an error, with an offset and a message.
+    """Scans lines; `kinds` are tried in order, and a kind in `refusals` is an error with an offset and a message.
 
     >>> scanner = Scanner({"name": "[a-z]+", "comment": ";.*", "other": "."}, {"other": lambda text: (0, "no name")})
     >>> [str(token) for token in scanner.tokens("one two ; three", 1, Problems())]
@@ -58,12 +58,12 @@ class Scanner:
         self, kinds: Mapping[str, str], refusals: Mapping[str, Callable[[str], tuple[int, str]]] | None = None
     ) -> None:
         forms = "|".join(f"(?P<{kind}>{form})" for kind, form in kinds.items())
-        # the end of a line is matched too; otherwise the search would begin again at each space before it
+        # also matches the end of a line; otherwise the search would restart at each space before it
         self._pieces = re.compile(rf"[{SPACE}]*+(?:{forms}|\Z)")
         self._refusals = refusals or {}
 
     def pieces(self, text: str, line: int) -> list[Token]:
-        """The tokens of a line without its comment, the last of kind `end`; none is refused."""
+        """Returns the tokens of a line without its comment, ending with an `end` token; applies no refusals."""
         found: list[Token] = []
         end = len(text)
         for match in self._pieces.finditer(text):
@@ -78,7 +78,7 @@ class Scanner:
         return found
 
     def tokens(self, text: str, line: int, problems: Problems) -> list[Token]:
-        """The tokens of a line of bounded length; gives up the line at a token that is refused."""
+        """Returns the tokens of a line of bounded length; skips the rest of the line at a refused token."""
         if len(text) > MAX_LINE:
             place = Token(END, "", line, 1)
             raise problems.stop(place, f"a line has at most {MAX_LINE:,} characters, got {len(text):,}; split it")
@@ -91,7 +91,7 @@ class Scanner:
 
 
 def lines_of(text: str) -> Iterator[str]:
-    """Yields the lines of a text one at a time, because a hostile text may have very many."""
+    """Yields lines one at a time, because a hostile text may have very many."""
     start = 0
     while (end := text.find("\n", start)) >= 0:
         yield text[start:end]
@@ -100,12 +100,12 @@ def lines_of(text: str) -> Iterator[str]:
 
 
 def opening_comment(text: str, sign: str) -> str:
-    """The comment lines at the top of a text, as one paragraph."""
+    """Returns the comment lines at the top of a text as one paragraph."""
     block = re.match(rf"(?:[ \t]*{sign}[^\n]*\n?)*", text)
     lines = block.group().splitlines() if block else []
     return " ".join(line.strip().lstrip(sign).strip() for line in lines).strip()
 
 
 def unix_lines(text: str) -> str:
-    """The text with every line ending, also CR or CR LF, replaced by LF."""
+    """Replaces every line ending, including CR and CR LF, with LF."""
     return text.replace("\r\n", "\n").replace("\r", "\n")

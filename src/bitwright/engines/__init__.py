@@ -1,4 +1,4 @@
-"""Engines: each answers one question, "given these states, what comes next?"."""
+"""Engines: each computes the successors of states."""
 
 from __future__ import annotations
 

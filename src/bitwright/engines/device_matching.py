@@ -1,4 +1,4 @@
-"""Matching and writing on a device by matrix products of small integers, exact in every precision."""
+"""Matches and writes on a device by matrix products of small integers, exact in every precision."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from bitwright.rules import Program
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding import literals_of
 
-_ALIGNED = 16  # rows and columns come in multiples of this, without which matrix units are several times slower
-_NEVER = 100.0  # more than any template wants
+_ALIGNED = 16  # rows and columns are padded to multiples of this; otherwise matrix units are several times slower
+_NEVER = 100.0  # more on bits than any template requires
 
 
 class DeviceMatching:
@@ -24,7 +24,7 @@ class DeviceMatching:
     def __init__(
         self, program: Program, device: Any, dtype: Any, rows: int | None = None, columns: int | None = None
     ) -> None:
-        """`rows` and `columns`: how many templates and bits there are with padding; by default multiples of 16."""
+        """`rows` and `columns` are the numbers of templates and bits with padding, by default multiples of 16."""
         torch = torch_module()
         self.device, self.dtype, self.templates = device, dtype, program.templates
         self.columns = aligned(program.bits) if columns is None else columns  # of a tensor of states
@@ -37,30 +37,30 @@ class DeviceMatching:
         self._program, self._writes = program, None
 
     def tensor_of(self, states: NDArray[np.bool_]) -> Any:  # (batch, k) -> (batch, columns)
-        """States as a tensor on the device, padded with bits that are never on."""
+        """Returns states as a tensor on the device, padded with bits that are never on."""
         return torch_module().from_numpy(padded(states, len(states), self.columns)).to(self.device)
 
     def matched(self, states: Any) -> Any:  # (batch, columns) bool -> (batch, rows) bool
-        """Which templates match: the bits on that each wants on, less those on that it wants off, are all it wants on;
-        these are integers up to 16.
+        """Returns which templates match: the required bits that are on, minus the forbidden bits that are on, must
+        equal the number of required bits; these are integers up to 16.
         """
         return states.to(self.dtype) @ self.signs == self.wanted
 
     def written(self, matched: Any) -> Any:  # (batch, rows) -> (batch, columns) bool
-        """What comes next: the bits that some matching template writes (Eq. 6). The dtype is one that counts them."""
+        """Returns the next states: the bits that a matching template writes (Eq. 6). The dtype can count them."""
         if self._writes is None:
             writes = padded(self._program.write_matrix, self.rows, self.columns)
             self._writes = torch_module().tensor(writes, dtype=self.dtype, device=self.device)
         return matched.to(self.dtype) @ self._writes > 0
 
     def step(self, states: Any) -> tuple[Any, Any, Any]:
-        """(batch, columns) bool -> matched (batch, rows) uint8, n (batch,) int64, what comes next (batch, columns)."""
+        """(batch, columns) bool -> matched (batch, rows) uint8, n (batch,) int64, next states (batch, columns)."""
         matched = self.matched(states)
         return matched.view(torch_module().uint8), matched.sum(dim=1), self.written(matched)
 
 
 class TensorBatch(Batch):
-    """States on a device, with those before the last step and its margin; subclasses step."""
+    """States on a device, with the previous states and margin; subclasses define the step."""
 
     def __init__(self, matching: DeviceMatching, bits: int, states: BoolArray, precision: Any) -> None:
         self._matching, self._bits = matching, bits
@@ -92,10 +92,10 @@ class TensorBatch(Batch):
 
 
 def aligned(size: int) -> int:
-    """The next multiple of 16, which matrix units need to be fast."""
+    """Returns the next multiple of 16, which keeps matrix units fast."""
     return -(-size // _ALIGNED) * _ALIGNED
 
 
 def padded(matrix: NDArray[Any], rows: int, columns: int) -> NDArray[Any]:
-    """The matrix with zeros below and to the right."""
+    """Pads a matrix with zeros below and to the right."""
     return np.pad(matrix, ((0, rows - matrix.shape[0]), (0, columns - matrix.shape[1])))

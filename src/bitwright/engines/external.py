@@ -1,4 +1,4 @@
-"""Networks that bitwright did not train: what their columns mean, and what they decide in cells or whole states."""
+"""Third-party networks: the meaning of their columns, and their decisions in cells or whole states."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ModelColumns:
-    """What a network reads and gives, column by column.
+    """The input and output columns of a network.
 
-    The states to try are those of `pattern`: the rules themselves or, if the network reads bits, the same rules with a
-    template for every configuration, which tells states apart that match the same templates.
+    The states to check are the states of `pattern`: the rules themselves or, if the network reads bits, the same rules
+    with a template for every configuration, which distinguishes states that match the same templates.
     """
 
     reads: Reads
-    written: Program  # the rules as they are
+    written: Program  # the original rules
     pattern: Pattern
 
     @classmethod
     def of(cls, reads: Reads, of: Pattern) -> ModelColumns:
-        """The columns of a network that reads the cells of a pattern in this way."""
+        """Returns the columns of a network that reads the cells of a pattern in this way."""
         return cls(reads, of.program, of if reads == "templates" else completed_pattern(of))
 
     @property
@@ -58,7 +58,7 @@ class ModelColumns:
 
     @cached_property
     def encoding(self) -> NDArray[np.float32]:  # (templates, columns)
-        """For each template the columns that are 1 if it matches."""
+        """The columns that are 1 if a template matches, for each template."""
         program = self.program
         if self.reads == "templates":
             return np.eye(program.templates, dtype=np.float32)
@@ -80,7 +80,7 @@ class ModelColumns:
 
     @cached_property
     def bits_given(self) -> IntArray:
-        """The bit of the program that each output stands for."""
+        """The bit of the program for each output."""
         if self.pattern.whole is not None or self.reads == "templates":
             return np.arange(self.program.bits)
         ports = [self.pattern.port_bits(kind) for kind in range(len(self.pattern.kinds))]
@@ -88,17 +88,17 @@ class ModelColumns:
 
     @property
     def inputs(self) -> int:
-        """The number of columns that it reads."""
+        """The number of input columns."""
         return int(self.encoding.shape[1])
 
     @property
     def outputs(self) -> int:
-        """The number of columns that it gives."""
+        """The number of output columns."""
         return len(self.bits_given)
 
     @cached_property
     def input_names(self) -> tuple[str, ...]:
-        """What each column of the input is."""
+        """The names of the input columns."""
         program, name_of = self.program, self.program.layout.name_of
         if self.reads == "templates":
             return tuple(program.template_text(template) for template in range(program.templates))
@@ -109,7 +109,7 @@ class ModelColumns:
 
     @cached_property
     def output_names(self) -> tuple[str, ...]:
-        """What each column of the output is."""
+        """The names of the output columns."""
         return tuple(self.program.layout.name_of(bit) for bit in self.bits_given.tolist())
 
     @property
@@ -120,21 +120,21 @@ class ModelColumns:
         return f"{what[self.reads]} ({self.inputs:,} columns to {self.outputs:,})"
 
     def rows(self, matched: BoolArray) -> NDArray[np.float32]:  # (batch, templates) -> (batch, columns)
-        """The input of the network if these templates match."""
+        """Returns the network's input if these templates match."""
         return np.asarray(matched if self.reads == "templates" else matched.astype(np.float32) @ self.encoding)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """A network that bitwright did not train, and what its columns mean."""
+    """A third-party network with the meaning of its columns."""
 
     model: HeldModel
     columns: ModelColumns
-    weight_bits = None  # what they are is not known
+    weight_bits = None  # unknown
 
     @classmethod
     def of(cls, model: HeldModel, reads: Reads, of: Pattern) -> FittedModel:
-        """The network, read in this way."""
+        """Returns the network, read in this way."""
         return cls(model, ModelColumns.of(reads, of))
 
     @property
@@ -149,14 +149,14 @@ class FittedModel:
 
     @property
     def width(self) -> int:
-        """The width of its largest hidden layer, as far as its matrices show it; else 0."""
+        """The width of its largest hidden layer, as far as its matrices show it, otherwise 0."""
         matrices = [array.shape for array in self.model.source.tensors.values() if array.ndim == 2]
         sides = Counter(side for shape in matrices for side in set(shape))
         return max((side for side, count in sides.items() if count > 1), default=0)
 
     @property
     def shape(self) -> NetworkShape:
-        """The shape of a network of two layers with as many weights, to estimate costs by."""
+        """The shape of a two-layer network with as many weights, for cost estimates."""
         inputs, outputs = self.columns.inputs, self.columns.outputs
         return NetworkShape(inputs, max(1, self.model.parameters // (inputs + outputs)), outputs)
 
@@ -167,7 +167,7 @@ class FittedModel:
 
     @property
     def analysis(self) -> Analysis | None:
-        """Why its outputs are certain; None where only a runtime can be asked."""
+        """Why its outputs are certain; None if only a runtime can evaluate it."""
         return self.model.analysis(self.columns.inputs)
 
     @property
@@ -177,11 +177,11 @@ class FittedModel:
 
     @property
     def arithmetic(self) -> str:
-        """The arithmetic of its outputs, and why they are certain; or what evaluates them here."""
+        """The arithmetic of its outputs, and why they are certain; otherwise the runtime here."""
         return str(self.model.runtime) if self.analysis is None else self.analysis.sentence
 
     def about(self) -> dict[str, Any]:
-        """What a certificate says of it beside its digest."""
+        """The facts about it in a certificate, besides its digest."""
         return {
             "form": self.model.form,
             "name": Path(self.model.name).name,
@@ -191,16 +191,16 @@ class FittedModel:
         }
 
     def describe(self) -> dict[str, Any]:
-        """What it is, how it is read, and what runs it: all that its outputs depend on."""
+        """Returns everything its outputs depend on: the network, its interpretation and its runtime."""
         return {"digest": self.digest, "runtime": self.model.runtime, **self.about()}
 
     def decide(self, matched: BoolArray) -> Answers:
-        """Its outputs if these templates match, one for every bit; 0 for bits without an output."""
+        """Returns its outputs if these templates match, one for every bit; 0 for bits without an output."""
         given = self.model.answers(self.columns.rows(matched))
         return type(given)(*map(self._spread, given))
 
     def ran(self, matched: BoolArray, alone: bool = True) -> FloatArray | None:
-        """What the runtime gives for these, one at a time or together; None where none is installed."""
+        """Returns the runtime's outputs, one state at a time or together; None if no runtime is installed."""
         if self.model.runtime is None:
             return None
         return self._spread(self.model.run(self.columns.rows(matched), alone))
@@ -208,8 +208,8 @@ class FittedModel:
     def _spread(self, given: FloatArray) -> FloatArray:
         if given.shape[1] != self.columns.outputs:
             raise InputError(
-                f"{self.model.name} gives {counted(given.shape[1], 'output')} for {self.columns.inputs:,} columns, "
-                f"{self.columns.outputs:,} are needed"
+                f"{self.model.name} has {counted(given.shape[1], 'output')} for {self.columns.inputs:,} columns; "
+                f"it must have {self.columns.outputs:,}"
             )
         if self.columns.outputs == self.columns.program.bits:
             return given
@@ -241,20 +241,20 @@ class ModelEngine(Engine):
         return ArrayBatch(self, states)
 
     def following(self, states: BoolArray) -> tuple[BoolArray, FloatArray]:  # (batch, k), (batch,)
-        """The next states as the network decides on them, and the smallest margin in each."""
+        """Returns the network's next states, and the smallest margin in each."""
         outputs = self._fitted.decide(self._rules.matched(states)).outputs
         over = outputs - self._model.threshold
         return over > 0, np.asarray(np.abs(over).min(axis=1, initial=np.inf))
 
 
-_MOST = 1 << 20  # local states, bit by bit, that are compared
+_MOST = 1 << 20  # local states to compare bit by bit
 
 
 class ModelDecider(Decider):
-    """One network, asked about a cell's kind and bits, or about the templates that it matches.
+    """A network evaluated on a cell's kind and bits, or on the templates that it matches.
 
-    The rules do not tell configurations without a template apart. A network that reads bits might; it is refused, since
-    its answers would not be a function of the matches.
+    The rules do not distinguish configurations without a template. A network that reads bits might, and is then
+    rejected, since its outputs would not be a function of the matches.
     """
 
     engine = "network"
@@ -272,14 +272,14 @@ class ModelDecider(Decider):
         return {"model": self._fitted.describe()}
 
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:  # noqa: ARG002
-        raise InputError("a network of cells that was made elsewhere is asked about one kind at a time")
+        raise InputError("a third-party network of cells must be evaluated one kind at a time")
 
     def of_kind(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:  # noqa: ARG002
-        """The same; its own answer counts even if nothing matches."""
+        """Returns bits and margins; the network's output counts even if nothing matches."""
         return self._answers(matched if self._reads == "templates" else self._bit_by_bit(kind, matched))
 
     def sums(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
-        """Its outputs, and the threshold."""
+        """Returns its outputs, and the threshold."""
         found = self._fitted.decide(matched if self._reads == "templates" else self._bit_by_bit(kind, matched)).outputs
         return found, np.full(found.shape, self._model.threshold)
 
@@ -290,7 +290,7 @@ class ModelDecider(Decider):
         return found.outputs > threshold, margins
 
     def _bit_by_bit(self, kind: int, matched: BoolArray) -> BoolArray:  # (states, K) -> (states, K of columns)
-        """The matches among templates for every configuration: where nothing matches, the first that has none."""
+        """Returns the matches among templates for every configuration, the first without a template if none matches."""
         spread = self._fitted.columns
         found = np.zeros((len(matched), spread.program.templates), dtype=bool)
         at, new = int(self.pattern.first_template[kind]), int(spread.pattern.first_template[kind])
@@ -304,26 +304,28 @@ class ModelDecider(Decider):
         return found
 
     def _check_same(self, kind: int) -> None:
-        """Raises InputError where configurations that have no template get different answers."""
+        """Raises InputError if outputs differ between configurations without a template."""
         pattern = self._fitted.columns.pattern
         known = self.pattern.kinds[kind]
         if self._reads == "templates" or all(1 << bits <= len(own) + 1 for bits, own in known.blocks):
             return
         local = pattern.local[kind]
         if local.count > _MOST:
-            raise InputError(f"a cell has {local.count:,} states bit by bit, more than the {_MOST:,} that are compared")
+            raise InputError(
+                f"a cell has {local.count:,} states bit by bit, more than the limit of {_MOST:,} for a comparison"
+            )
         answers = self._answers(pattern.matched(kind, np.arange(local.count)))[0][:, pattern.port_bits(kind)]
         number = _number_of_choices(known, local)
         _, first, which = np.unique(number, return_index=True, return_inverse=True)
         if not np.array_equal(answers, answers[first][which]):
             raise InputError(
-                "this network answers differently where the rules see no difference, in configurations without a "
-                "template; certify shows where"
+                "this network's outputs differ where the rules make no difference, in configurations without a "
+                "template; run certify to see where"
             )
 
 
 def _number_of_choices(kind: Kind, local: LocalStates) -> IntArray:  # (local states bit by bit,)
-    """The number of the local state, as the rules count them, that each configuration of all blocks belongs to."""
+    """Returns the number of the rules' local state for each configuration of all blocks."""
     choices, digits = LocalStates(kind), np.arange(local.count)[:, None] // local.value % local.radix
     total, at = np.zeros(local.count, dtype=np.int64), 0
     for place, (bits, configurations) in enumerate(kind.blocks):

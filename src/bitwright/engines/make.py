@@ -1,4 +1,4 @@
-"""Engines by name."""
+"""Makes engines by name."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def make_engine(
     device: str = "cpu",
     compiled: bool = True,
 ) -> Engine:
-    """The engine of this name, ready to step this program.
+    """Returns the engine with this name for a program.
 
-    `examples` is K with padding, by default one for each template. `networks` and `seed` are for `sampled`; `trained`,
-    `device` for `network`, which runs trained networks but trains none. `compiled=False` avoids
-    compiled loops.
+    `examples` is K with padding, by default one for each template. `networks` and `seed` apply to `sampled`; `trained`
+    and `device` apply to `network`, which runs trained networks but trains none. `compiled=False` avoids compiled
+    loops.
 
     >>> from bitwright import addition, run
     >>> engine = make_engine("limit", addition(10).program, rounding="sign")
@@ -46,7 +46,7 @@ def make_engine(
     chosen = check_rounding(rounding)
     K = check_examples(program, examples)
     if name != "network" and device != "cpu":
-        raise InputError(f"a device goes with the engine network, not {name}; leave it out")
+        raise InputError(f"a device applies only to the engine network, not to {name}; omit it")
     if name == "templates":
         return RuleEngine(program, compiled)
     if name == "limit":
@@ -67,7 +67,7 @@ def make_engine(
 def network_engine(
     program: Program, trained: Sequence[AnyNetwork], rounding: Rounding = "calibrated", device: str = "cpu"
 ) -> Engine:
-    """Trained networks as an engine: in NumPy, or one of integers on a device."""
+    """Returns an engine of trained networks in NumPy, or of an integer network on a device."""
     from bitwright.engines.cells.engine import CellEngine
     from bitwright.networks import IntegerNetwork
 
@@ -75,9 +75,7 @@ def network_engine(
     if device == "cpu":
         return engine
     if not isinstance(trained[0], IntegerNetwork):
-        raise InputError(
-            f"floating-point networks run on the CPU; make this one of integers, or leave out {option('device')}"
-        )
+        raise InputError(f"floating-point networks run on the CPU; quantize this one, or omit {option('device')}")
     from bitwright.engines.integer import IntegerDeviceEngine
 
     return IntegerDeviceEngine(program, trained[0], rounding, device)

@@ -1,9 +1,8 @@
-"""What an engine is: it answers one question, "given these states, what comes next?".
+"""The interface of engines, which compute the successors of states.
 
 An engine is a value: made from a program and a rounding, it describes itself and begins batches. Making one never
-trains, reads or writes anything. Engines keep states in a form of their own (packed words, tensors on a device) while a
-run goes on, so the answer comes in three parts: `begin` takes states in, the Batch steps them, and `states` gives them
-back.
+trains, reads or writes anything. During a run engines keep states in their own format (packed words, tensors on a
+device): `begin` takes states in, the Batch steps them, and `states` returns them.
 """
 
 from __future__ import annotations
@@ -37,17 +36,17 @@ class Batch(ABC):
     {'sum': 4}
     """
 
-    counted: int = 0  # how many states of the last leap had one of the `counted` bits on
-    matches: tuple[int, int] | None = None  # the smallest and the largest n of the last leap, if it was followed
+    counted: int = 0  # number of states in the last leap with a `counted` bit on
+    matches: tuple[int, int] | None = None  # the smallest and largest n of the last leap, if tracked
 
     @abstractmethod
     def step(self) -> None:
         """Replaces every state by its successor."""
 
     def leap(self, most: int, stops: Sequence[int] = (), counted: Sequence[int] = ()) -> int:  # noqa: ARG002
-        """Takes 1 to `most` steps and returns how many.
+        """Makes 1 to `most` steps and returns how many.
 
-        It stops after a step that leaves one of the bits `stops` on in some state, or changes nothing.
+        It stops after a step that changes nothing, or after which a bit in `stops` is on in some state.
         """
         self.step()
         self.counted = sum(bool(self.bit(bit)[0]) for bit in counted)
@@ -55,19 +54,19 @@ class Batch(ABC):
 
     @abstractmethod
     def states(self) -> BoolArray:  # (batch, k)
-        """The states as they are now."""
+        """The current states."""
 
     def bit(self, bit: int) -> BoolArray:  # (batch,)
         """One bit of every state."""
         return self.states()[:, bit]
 
     def read(self, bits: IntArray, rows: int | IntArray = 0) -> BoolArray:  # the shape of rows, then that of bits
-        """Some bits of one state, or of each of several."""
+        """Returns some bits of one state, or of each of several."""
         return np.asarray(self.states()[rows][..., bits])
 
     @abstractmethod
     def load(self, states: BoolArray) -> None:
-        """Continues from other states, one for each run: what a host does between two steps."""
+        """Continues from other states, one for each run, as a host requires between steps."""
 
     def turn_on(self, bits: Sequence[int], rows: int | Sequence[int] = 0) -> None:
         """Sets bits of one state from outside; with several rows, each bit in its own row."""
@@ -77,23 +76,23 @@ class Batch(ABC):
 
     @abstractmethod
     def unchanged(self) -> BoolArray:  # (batch,)
-        """Which states the last step left as they were."""
+        """Which states the last step did not change."""
 
     @abstractmethod
     def keep(self, rows: BoolArray) -> None:
-        """Continues with some of the states only."""
+        """Continues with only some of the states."""
 
     def margin(self) -> FloatArray | None:  # (batch,)
-        """How far the last leap, or all steps so far, were from rounding a bit the other way; None if no bit is."""
+        """The margin of the last leap, or of all steps so far; None if no bit is rounded."""
         return None
 
     def rounded(self) -> NDArray[np.floating] | None:  # (batch, k)
-        """The outputs that the last step rounded, if they cannot be computed again from the states."""
+        """The outputs that the last step rounded, if they cannot be recomputed from the states."""
         return None
 
 
 class ArrayBatch(Batch):
-    """States in a plain array, with those before the last step and its margin; the engine says what follows."""
+    """States in a plain array, with the previous states and margin; the engine computes the successors."""
 
     def __init__(self, engine: Any, states: BoolArray) -> None:
         self._engine = engine
@@ -124,12 +123,12 @@ class ArrayBatch(Batch):
 
 
 class Engine(ABC):
-    """Takes steps of one `program`. Users choose it by its `name`.
+    """Makes steps of one `program`. Users select it by `name`.
 
-    `rounding` is how it turns real outputs into bits, and `examples` is K with padding; None if there are none. `kind`
-    is the limit whose weights calibrated rounding uses, and `closed_form` says whether outputs follow from n, the
-    writers and the matches of a bit alone. `networks` are averaged, `seed` chooses the random ones, and `digests` are
-    the sha256 of trained ones.
+    `rounding` turns real outputs into bits, and `examples` is K with padding; either may be None. `kind` is the limit
+    whose weights calibrated rounding uses, and `closed_form` tells whether outputs depend only on n and a bit's writers
+    and matches. `networks` are averaged, `seed` determines random networks, and `digests` are the sha256 of trained
+    networks.
 
     >>> from bitwright import addition
     >>> from bitwright.engines.make import make_engine
@@ -146,44 +145,44 @@ class Engine(ABC):
     closed_form = False
     seed: int | None = None
     networks: int | None = None
-    digests: Sequence[str] = ()  # of what is used, not of its file
-    covered: bool = True  # whether they cover all that it evaluates
-    library: Library | None = None  # what adds up its floats; None where no float decides
+    digests: Sequence[str] = ()  # of the networks used, not of their files
+    covered: bool = True  # whether they cover everything that it evaluates
+    library: Library | None = None  # the library that adds its floats; None if no float decides
 
     @property
     def cell_facts(self) -> Mapping[str, object] | None:
-        """What is known of a network of cells, by name; None for engines of whole states."""
+        """Facts about a network of cells by name; None for engines of whole states."""
         return None
 
     @property
     def fallible(self) -> bool:
-        """Whether a step may differ from that of the rules by chance, so that it must be compared with theirs."""
+        """Whether a step may differ from the rules by chance and must be compared with them."""
         return True
 
     @property
     def decisions(self) -> Decisions | None:
-        """For engines that decide by (n, writers, matches) alone: which of them set a bit."""
+        """The decisions of an engine that depends only on (n, writers, matches)."""
         return None
 
     @property
     def costly(self) -> bool:
-        """Whether a step of one state costs more than taking it out of the batch."""
+        """Whether a step of one state costs more than removing it from the batch."""
         return True
 
     @property
     def chunk(self) -> int:
-        """How many states to give it at a time."""
+        """The number of states to process at a time."""
         return 1024
 
     def together(self, states: BoolArray) -> int:  # noqa: ARG002
-        """How many of these states to step together."""
+        """Returns how many of these states to step together."""
         return self.chunk
 
     def describe(self) -> dict[str, object]:
-        """All that its steps depend on beside the program, as JSON has it: equal descriptions make equal steps."""
+        """Returns, as JSON, what its steps depend on besides the program; equal descriptions mean equal steps."""
         by = {} if self.library is None else {"kernel": kernel_name(self.library)}
         return {"engine": self.name, "rounding": self.rounding, "examples": self.examples, **by}
 
     @abstractmethod
     def begin(self, states: BoolArray, long: bool = False) -> Batch:
-        """Takes in states, an array of shape (batch, k); `long`: many steps will follow."""
+        """Begins a batch from states of shape (batch, k); `long` announces many steps."""

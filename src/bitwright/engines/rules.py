@@ -1,9 +1,9 @@
-"""Engines that decide by the rules' own counts: `templates`, the rules themselves, and `limit`, the mean of the
-infinitely wide trained network, in closed form, rounded back to bits.
+"""Engines that decide by the rules' counts: `templates`, the rules themselves, and `limit`, the closed-form mean of the
+infinitely wide trained network, rounded to bits.
 
-In the limit mu_i = w0 c_i + (w1 - w0) m_i, so after rounding a bit depends on three integers: n, c_i and m_i.
-Which of them set a bit is a table of proved decisions. Where one match is enough, a step is provably the same as a step
-of the templates, and is made as one.
+In the limit mu_i = w0 c_i + (w1 - w0) m_i, so after rounding a bit depends on three integers: n, c_i and m_i. A table
+of proved decisions lists the triples that set a bit. Where one match suffices, a step provably equals a step of the
+templates and is computed as such.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from bitwright.theory.decisions import Decisions, decide
 from bitwright.theory.encoding import PackedRules, Words, count_rows, largest, pack, unpack, with_complements
 from bitwright.theory.rounding import Rounding
 
-_LOOK = 64  # steps that show how many cells of a program move
-_CACHE = 1 << 20  # bytes that a chunk of states may take, so that it stays in a core's own cache
-_MANY, _runs = 16, count()  # single runs of a process after which the loops are loaded, and those begun so far
-LARGE = 4_000  # templates; smaller programs begin in packed words, without a compiler's start
+_LOOK = 64  # steps for measuring how many cells change
+_CACHE = 1 << 20  # bytes of a chunk of states, so that it stays in a core's cache
+_MANY, _runs = 16, count()  # single runs of a process after which the loops are loaded, and runs so far
+LARGE = 4_000  # templates; smaller programs begin in packed words, without starting the compiler
 
 
 class RuleEngine(Engine):
     """Steps states by matching templates (Eq. 5-6) and a table of decisions.
 
-    A single run uses compiled loops, which look only at cells that change, once they are loaded or worth loading; a
-    program with at least `large` templates uses them at once. `compiled=False` avoids them, for processes that may
-    write no files.
+    A single run uses compiled loops, which only visit cells that change, once they are loaded or worth loading; a
+    program with at least `large` templates uses them immediately. `compiled=False` avoids them, for processes that
+    cannot write files.
     """
 
     name = "templates"
@@ -53,26 +53,26 @@ class RuleEngine(Engine):
 
     @cached_property
     def rules(self) -> PackedRules:
-        """What a step in packed words needs; long runs of large programs do without."""
+        """The packed rules for a step in packed words, which long runs of large programs do not need."""
         return PackedRules(self.program)
 
     @cached_property
     def packed(self) -> PackedCells:
-        """The rules' answers, as the compiled loop reads them."""
+        """The rules' outputs, packed for the compiled loop."""
         return pack_rules(self.program)
 
     @property
     def chunk(self) -> int:
-        """As many states as fit the cache, but enough of them to fill the words."""
+        """The number of states that fit the cache, but enough to fill the words."""
         rows = 4 * self.program.bits + 2 * self.program.templates
         return max(1024, 64 * (_CACHE // (8 * rows)))
 
     def together(self, states: BoolArray) -> int:
-        """As many as fill the words; one by one where looking at every template takes longer than at what moves."""
+        """Returns enough states to fill the words, or 1 if visiting every template takes longer than what changes."""
         return 1 if self._compiled and one_by_one(self.program, states) else self.chunk
 
     def __getstate__(self) -> dict[str, object]:
-        """Goes to other processes without what they can compute again."""
+        """Pickles without the data that other processes can compute again."""
         kept = ("program", "examples", "rounding", "_compiled", "_large")
         return {name: value for name, value in vars(self).items() if name in kept}
 
@@ -82,8 +82,8 @@ class RuleEngine(Engine):
         return self._follow(states) if single and soon else PackedBatch(self, states)
 
     def _follow(self, states: BoolArray) -> Batch:
-        """A batch of one state that looks only at cells that change."""
-        from bitwright.engines.table.batch import TableBatch  # compiled loops: only where they are used
+        """Returns a batch of one state that only visits cells that change."""
+        from bitwright.engines.table.batch import TableBatch  # compiled loops, imported only when used
 
         return TableBatch(self.packed, states[0], None if self.rounding is None else self.packed.margins_of_limit)
 
@@ -93,14 +93,14 @@ class RuleEngine(Engine):
         rules.write(matches, bits)
         fails_from = self.decisions.fails_from if self.rounding == "sign" else None
         if fails_from is None or np.count_nonzero(matches.any(axis=1)) < fails_from:
-            return  # the second: no state can match more templates than are matched by any
+            return  # second condition: no state matches more templates than all states together
         if largest(count_rows(matches)) >= fails_from:
             n, m = rules.counts(matches, matches.shape[1] * matches.dtype.itemsize * 8)
             column = np.searchsorted(self.decisions.writers, rules.writers)
             bits[rules.targets] &= pack(m >= self.decisions.needed[n][:, column])
 
     def margins(self, matches: Words, count: int) -> FloatArray | None:  # noqa: ARG002  # (K, words) -> (batch,)
-        """How far states with these matches are from rounding some bit the other way."""
+        """Returns the margins of states with these matches."""
         return None
 
 
@@ -115,11 +115,11 @@ class LimitEngine(RuleEngine):
         super().__init__(program, compiled, large)
         self.examples, self.rounding = examples, rounding
 
-    def _follow(self, states: BoolArray) -> Batch:  # under sign, how close a step is follows from all counts
+    def _follow(self, states: BoolArray) -> Batch:  # under sign, the margin of a step depends on all counts
         return PackedBatch(self, states) if self.rounding == "sign" else super()._follow(states)
 
     def means(self, matches: Words, count: int) -> FloatArray:  # (K, words) -> (batch, k)
-        """mu of every bit; those that nothing writes have mean 0."""
+        """Returns mu of every bit; bits that nothing writes have mean 0."""
         n, m = self.rules.counts(matches, count)
         full = np.zeros((count, self.program.bits))
         full[:, self.rules.targets] = self._means(n, m)
@@ -130,7 +130,7 @@ class LimitEngine(RuleEngine):
         return weights(n, self.examples).mean(self.rules.writers, m)
 
     def margins(self, matches: Words, count: int) -> FloatArray:
-        """As in `round_outputs`: the distance from 1/2 (calibrated) or from 0 (sign) where anything is at stake."""
+        """Returns margins as in `round_outputs`: the distance from 1/2 (calibrated) or 0 (sign), where there is one."""
         if self.rounding == "calibrated":  # zhat is an integer, so it is never closer than this to 1/2
             matched = np.bitwise_or.reduce(matches, axis=0)[np.newaxis]
             return np.where(unpack(matched, count)[:, 0], 0.5, np.inf)
@@ -139,7 +139,7 @@ class LimitEngine(RuleEngine):
 
 
 def one_by_one(program: Program, states: BoolArray) -> bool:
-    """Whether runs from these states are faster one after the other.
+    """Whether runs from these states are faster one by one.
 
     A step in words looks at all templates, for up to 64 states at once; one from a table looks at the cells that move.
     How many these are shows in the first run.

@@ -1,4 +1,4 @@
-"""A network of integers as source text of other languages, which needs nothing of ours to run: C99, JavaScript."""
+"""Writes an integer network as standalone C99 or JavaScript source, ONNX, VNN-LIB, Rocq or a web page."""
 
 from bitwright.exports.c import c_text
 from bitwright.exports.claims import ExportClaim, claim_of

@@ -1,4 +1,4 @@
-"""A network, and a program, as one C99 file without a library, without allocation, with all sizes as constants."""
+"""Writes a network, optionally with a program, as one C99 file without libraries, allocation or variable sizes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bitwright.exports.templates import ending_of, filled
 
 
 def c_text(found: Exported, claim: ExportClaim) -> str:
-    """The whole file."""
+    """Returns the text of the file."""
     core, wires = found.core, found.wires
     index = np.array([len(core.configuration)])
     pieces = {"algorithm": None} if wires is None else _program(core, wires)
@@ -40,7 +40,7 @@ def c_text(found: Exported, claim: ExportClaim) -> str:
 
 
 def _program(core: Core, wires: WiresOut) -> dict[str, Any]:
-    """What a program adds: its sizes, tables and words."""
+    """Returns the sizes, tables and words that a program adds."""
     algorithm = wires.algorithm
     named = [*algorithm.inputs, *algorithm.outputs]
     words = [algorithm.start, *(word.bits for word in named)]

@@ -1,4 +1,4 @@
-"""What a file says about the network in it: its sha256, and the result of trying its states."""
+"""The claim about a network in an exported file: its sha256, and the result of checking its states."""
 
 from __future__ import annotations
 
@@ -12,60 +12,60 @@ from bitwright.networks import IntegerNetwork
 from bitwright.proofs.exhaustion.certificate import certify_network
 from bitwright.rules.pattern import Pattern
 
-MOST_WORK = 1 << 28  # states times width that are tried while a file is written: some seconds
+MOST_WORK = 1 << 28  # states times width to check while a file is written: some seconds
 
 
 @dataclass(frozen=True)
 class ExportClaim:
-    """What is known of the network in a file."""
+    """The verdict on the network in a file."""
 
     of_cells: bool
     states: int
-    wrong: int | None  # None: they were too many to be tried
+    wrong: int | None  # None if there were too many to check
 
     @property
     def proved(self) -> bool:
-        """Whether all of them are right; the arithmetic is exact, so trying them is a proof."""
+        """Whether all states are right; the arithmetic is exact, so this is a proof."""
         return self.wrong == 0
 
     @property
     def lines(self) -> list[str]:
-        """The claim in words; for a network that was not proved, how to prove it."""
+        """The claim in words; for an unproved network, also how to prove it."""
         what = "local states" if self.of_cells else "states"
         if self.wrong is None:
             return [
-                f"none: its {readable(self.states, 10**15)} {what} were not tried when this was written.",
-                "bitwright certify --network proves this network, or finds where it is wrong.",
+                f"none: its {readable(self.states, 10**15)} {what} were not checked when this was written.",
+                "bitwright certify --network proves this network or finds its errors.",
             ]
         if self.wrong:
-            return [f"NOT EXACT: of {self.states:,} {what} {self.wrong:,} are wrong, and are wrong here too."]
+            return [f"NOT EXACT: of {self.states:,} {what} {self.wrong:,} are wrong, also in this file."]
         follows = "every step of every program of these kinds" if self.of_cells else "every step from every state"
         return [
-            f"PROVED of this network: all {self.states:,} {what} were tried and are right.",
-            f"So {follows} is that of the rules.",
+            f"PROVED for this network: all {self.states:,} {what} were checked and are right.",
+            f"Therefore {follows} agrees with the rules.",
             "That this text computes the same is tested, not proved.",
         ]
 
     @property
     def note(self) -> str:
-        """The claim as one line for whoever has just written the file."""
+        """The claim as one line, printed after the file is written."""
         what = f"{readable(self.states, 10**15)} {'local ' * self.of_cells}states"
         if self.wrong is None:
-            return f"its {what} were not tried; prove it with: bitwright certify --network"
+            return f"its {what} were not checked; prove it with: bitwright certify --network"
         return f"proved on all {what}" if self.proved else f"NOT EXACT: {self.wrong:,} of {what} are wrong"
 
 
 def about_lines(found: Exported, claim: ExportClaim) -> list[str]:
-    """The comment at the top of a file, in plain characters that cannot end a comment."""
+    """Returns the comment at the top of a file, in plain characters that cannot end a comment."""
     network, core = found.network, found.core
     of_cells = found.pattern.whole is None
     kinds = f"{counted(len(found.pattern.kinds), 'kind')} of cells" if of_cells else "the whole state"
     lines = [
-        f"A network of integers for {kinds}, written by bitwright.",
+        f"An integer network for {kinds}, written by bitwright.",
         "",
         f"network  sha256 {network.digest}",
-        f"         width {network.shape.width:,}, {counted(len(core.configuration), 'example')}; weights of "
-        f"{network.weight_bits} bits",
+        f"         width {network.shape.width:,}, {counted(len(core.configuration), 'example')}; "
+        f"{network.weight_bits}-bit weights",
         f"made for {'pattern' if of_cells else 'program'} {network.origin.program_id}",
     ]
     if found.wires is not None:
@@ -76,15 +76,14 @@ def about_lines(found: Exported, claim: ExportClaim) -> list[str]:
             f"         sha256 {algorithm.program.id}",
         ]
     lines += [
-        f"sums     {core.bits}-bit integers: no sum, in any order, no hidden value and no threshold exceeds "
-        f"{core.largest:,}",
+        f"sums     {core.bits}-bit integers: no sum (in any order), hidden value or threshold exceeds {core.largest:,}",
     ]
     labels = ["claim", *[""] * len(claim.lines)]
     return [*lines, *(f"{label:<8} {line}" for label, line in zip(labels, claim.lines, strict=False))]
 
 
 def claim_of(network: IntegerNetwork, pattern: Pattern) -> ExportClaim:
-    """The claim about a network of these cells: tries all local states, unless they are too many."""
+    """Returns the claim about a network of these cells; checks all local states unless there are too many."""
     of_cells, states = pattern.whole is None, pattern.local_states
     if states * network.shape.width > MOST_WORK:
         return ExportClaim(of_cells, states, None)

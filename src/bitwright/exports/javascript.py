@@ -1,4 +1,4 @@
-"""A network, and a program, as an ES module of typed arrays with JSDoc types, and its declarations for TypeScript."""
+"""Writes a network, optionally with a program, as an ES module with JSDoc types and TypeScript declarations."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from bitwright.exports.claims import ExportClaim, about_lines
 from bitwright.exports.model import Core, Exported, WiresOut
 from bitwright.exports.templates import ending_of, filled, unsigned_bits
 
-MOST_EXACT = 1 << 53  # below it every integer is one of JavaScript's
+MOST_EXACT = 1 << 53  # every smaller integer is exact in JavaScript
 
 
 def js_text(found: Exported, claim: ExportClaim) -> str:
-    """The whole module."""
+    """Returns the text of the module."""
     core, wires = found.core, found.wires
     parts = [core_text(core, about_lines(found, claim))]
     if wires is not None:
@@ -26,7 +26,7 @@ def js_text(found: Exported, claim: ExportClaim) -> str:
 
 
 def js_types(found: Exported) -> str:
-    """What the module exports, as TypeScript declares it."""
+    """Returns the TypeScript declarations of the module's exports."""
     parts = [filled("core.d.mts", sums=_sums(found.core))]
     if found.wires is not None:
         algorithm = found.wires.algorithm
@@ -35,21 +35,21 @@ def js_types(found: Exported) -> str:
 
 
 def core_text(core: Core, about: Sequence[str], page: bool = False) -> str:
-    """The part that evaluates the network; raises InputError where numbers of JavaScript would not be exact.
+    """Returns the part that evaluates the network; raises InputError if JavaScript numbers would not be exact.
 
     Args:
-        page: whether its tables are those of a page.
+        page: whether the tables come from a page.
     """
     if core.largest >= MOST_EXACT:
         raise InputError(
-            f"sums or thresholds of this network reach {core.largest:,}, and numbers of JavaScript are exact below "
-            f"{MOST_EXACT:,}; C has integers of 64 bits"
+            f"sums or thresholds of this network reach {core.largest:,}, but JavaScript numbers are exact only below "
+            f"{MOST_EXACT:,}; export to C, which has 64-bit integers"
         )
     return filled("core.mjs", about=about, core=core, sums=_sums(core), tables=core_tables(core), page=page)
 
 
 def core_tables(core: Core) -> list[tuple[str, NDArray[np.integer], str]]:
-    """Name, numbers and kind of array of each table of the core."""
+    """Returns name, numbers and array type of each table of the core."""
     others = {
         "portColumn": core.column,
         "kindBlock": core.kind_block,

@@ -1,4 +1,4 @@
-"""The tables that every language writes: the network with its kinds of cells, and a program's wiring."""
+"""The tables common to all source languages: the network with its kinds of cells, and a program's wiring."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ from bitwright.rules import Algorithm
 from bitwright.rules.layout import IntArray
 from bitwright.rules.pattern import Pattern
 
-MOST_NUMBERS = 20_000_000  # in a file of text
+MOST_NUMBERS = 20_000_000  # in a text file
 
 
 @dataclass(frozen=True, eq=False)
 class Core:
-    """The network, and for each kind of cells its blocks, their configurations and its ports."""
+    """The network, and for each kind of cell its blocks, their configurations and its ports."""
 
     first: Int8  # (width, examples) A
-    last: Int8  # (width, ports) B, of the bits that are ports
+    last: Int8  # (width, ports) B, for bits that are ports
     thresholds: IntArray  # (largest n, columns) T
-    column: IntArray  # (ports,) of T
-    kind_block: IntArray  # (kinds + 1,) kind x has the blocks from kind_block[x] on
+    column: IntArray  # (ports,) column of T
+    kind_block: IntArray  # (kinds + 1,) the blocks of kind x start at kind_block[x]
     kind_port: IntArray  # (kinds + 1,)
     block_bits: IntArray  # (blocks,)
-    block_example: IntArray  # (blocks + 1,) a block has the examples from here on, by ascending configuration
+    block_example: IntArray  # (blocks + 1,) the first example of each block; examples are sorted by configuration
     configuration: IntArray  # (examples,)
-    largest: int  # that no sum in any order, no hidden value and no threshold exceeds
+    largest: int  # bound on every sum in any order, hidden value and threshold
 
     @property
     def bits(self) -> int:
-        """The bits of an integer that holds every sum: 32 or 64."""
+        """The integer size that holds every sum: 32 or 64 bits."""
         return 32 if self.largest < 1 << 31 else 64
 
     @property
     def numbers(self) -> int:
-        """About how many numbers its tables have."""
+        """The approximate number of table entries."""
         return int(self.first.size + self.last.size + self.thresholds.size)
 
 
 @dataclass(frozen=True, eq=False)
 class WiresOut:
-    """The cells of a program in some order: which bits each looks at, and which its ports set."""
+    """The cells of a program in order: the bits each reads, and the bits its ports set."""
 
     algorithm: Algorithm
     cell_kind: IntArray  # (cells,)
-    cell_bit: IntArray  # cell by cell, block by block: the bits, lowest of the configuration first
-    wire_start: IntArray  # (ports of all cells + 1,) where the wires of each begin
+    cell_bit: IntArray  # bits cell by cell and block by block, lowest bit of the configuration first
+    wire_start: IntArray  # (ports of all cells + 1,) the first wire of each port
     wire_bit: IntArray  # (wires,)
 
     @property
@@ -62,26 +62,26 @@ class WiresOut:
 
 @dataclass(frozen=True, eq=False)
 class Exported:
-    """Everything that a file is made of."""
+    """The input of every writer of source text."""
 
     network: IntegerNetwork
     pattern: Pattern
     core: Core
-    wires: WiresOut | None  # None: a network of cells without a program
+    wires: WiresOut | None  # None for a network of cells without a program
 
 
 def exported_cells(network: IntegerNetwork, pattern: Pattern, algorithm: Algorithm | None) -> Exported:
-    """A network of cells, with a program of its kinds or by itself; raises InputError for a cell of another kind.
+    """Builds the tables of a network of cells, with or without a program; raises InputError for an unknown kind.
 
-    A network of the whole state is one of a single cell: its blocks are the program's, its ports are all bits.
+    A network of the whole state counts as a single cell with the program's blocks, whose ports are all bits.
     """
     program, kinds = pattern.program, range(len(pattern.kinds))
     check_belongs(network, program)
-    blocks = np.unique(program.template_block)  # of all kinds, in order: ports have no templates
+    blocks = np.unique(program.template_block)  # in order over all kinds; ports have no templates
     ports = [pattern.port_bits(kind) for kind in kinds]
     bits = np.concatenate([np.arange(part.start, part.stop) for part in ports])
     parts = (network_of_kind(network, pattern, kind) for kind in kinds)
-    bounds = [checked_bounds(part, alone.program) for part, alone in parts]  # of a cell alone
+    bounds = [checked_bounds(part, alone.program) for part, alone in parts]  # for a single cell
     extremes = [
         max(one.sums, one.thresholds, -one.lowest, int(one.hidden.max(initial=0)), 127 * 128)  # a product of two bytes
         for one in bounds
@@ -104,8 +104,8 @@ def exported_cells(network: IntegerNetwork, pattern: Pattern, algorithm: Algorit
     numbers = core.numbers + (0 if wires is None else wires.numbers)
     if numbers > MOST_NUMBERS:
         raise InputError(
-            f"source text is written of at most {MOST_NUMBERS:,} numbers, and this network with its program has "
-            f"{numbers:,}; take a narrower network, or one of cells, or a smaller program"
+            f"source text can hold at most {MOST_NUMBERS:,} numbers, but this network with its program has "
+            f"{numbers:,}; use a narrower network, a network of cells, or a smaller program"
         )
     return Exported(network, pattern, core, wires)
 

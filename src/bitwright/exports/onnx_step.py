@@ -1,4 +1,4 @@
-"""One step of a program by a network of cells as an ONNX model: `state` to `next`, in operators on integers alone."""
+"""Writes one step of a program by a network of cells as an integer-only ONNX model from `state` to `next`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bitwright.rules.layout import IntArray
 
 
 def save_step_onnx(found: Exported, path: Path) -> None:
-    """Writes a model of states (batch, k) of bool to the states after one step; every cell asks the network."""
+    """Writes a model that maps bool states (batch, k) to their successors and evaluates the network in every cell."""
     onnx_module()
     from onnx import TensorProto, helper
 
@@ -30,7 +30,7 @@ def save_step_onnx(found: Exported, path: Path) -> None:
     nodes = [
         node("Cast", ["state"], ["bits"], to=TensorProto.INT32),
         node("Gather", ["bits", "first_bit"], ["any_bit"], axis=1),
-        node("Mul", ["any_bit", "off"], ["nothing"]),  # a column that is always off
+        node("Mul", ["any_bit", "off"], ["nothing"]),  # an always-off column
     ]
     said = []
     for number, (of, cells) in enumerate(_groups(core, wires)):
@@ -64,7 +64,7 @@ def save_step_onnx(found: Exported, path: Path) -> None:
 
 
 def _groups(core: Core, wires: WiresOut) -> Iterator[tuple[int, IntArray]]:
-    """Cells of one kind that follow each other, with the bits that they look at: (cells, bits)."""
+    """Yields consecutive cells of one kind with the bits that they read: (cells, bits)."""
     begins = [0, *(np.flatnonzero(np.diff(wires.cell_kind)) + 1).tolist(), len(wires.cell_kind)]
     at = 0
     for begin, end in zip(begins, begins[1:], strict=False):  # noqa: RUF007
@@ -76,7 +76,7 @@ def _groups(core: Core, wires: WiresOut) -> Iterator[tuple[int, IntArray]]:
 
 
 def _tensors(core: Core, kind: int, cells: IntArray) -> dict[str, Any]:
-    """The tables of a kind, for this many of its cells."""
+    """Returns the tables of a kind for this many cells."""
     blocks = np.arange(core.kind_block[kind], core.kind_block[kind + 1])
     examples = slice(core.block_example[blocks[0]], core.block_example[blocks[-1] + 1])
     ports = slice(core.kind_port[kind], core.kind_port[kind + 1])
@@ -99,7 +99,7 @@ def _tensors(core: Core, kind: int, cells: IntArray) -> dict[str, Any]:
 
 
 def _wiring(wires: WiresOut, bits: int) -> dict[str, Any]:
-    """For each bit the ports that set it, filled up with the column that is always off."""
+    """Returns the ports that set each bit, padded with the always-off column."""
     ports = len(wires.wire_start) - 1
     port = np.repeat(np.arange(ports), np.diff(wires.wire_start))
     order = np.argsort(wires.wire_bit, kind="stable")

@@ -1,4 +1,4 @@
-"""A network as one page: its numbers, what a program is at any size, and the scripts that run it, offline."""
+"""Writes a network as one offline page: its weights, a program's wiring at any size, and the scripts that run it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PICTURES = {"numbers": "trace", "graph": "graph", "computer": "trace"}
 def page_text(
     found: Exported, claim: ExportClaim, view: str, title: str, about: Mapping[str, Any], blob: Blob | None = None
 ) -> str:
-    """The whole page; `about` is what its view needs besides the network, and the blob has its arrays."""
+    """Returns the page; `about` and the arrays in `blob` are the data that its view needs besides the network."""
     facts = {"title": title, "steps": 0, "halted": True, "network": network_facts(found, claim), **about}
     above = _asset("page/live.html")
     above = above.replace("{{buttons}}", _asset("page/life.html") if about.get("board") else "")
@@ -36,18 +36,18 @@ def page_text(
 
 
 def engine_text(found: Exported) -> str:
-    """The scripts that run and judge the network, without a page."""
+    """Returns the scripts that run and judge the network, without a page."""
     own = core_text(found.core, ["The network of this page."], page=True)
     return plain_script([own if name == "core" else _script(name) for name in ENGINE])
 
 
 def joined(names: Sequence[str]) -> str:
-    """Scripts of the page, one after the other."""
+    """Concatenates scripts of the page."""
     return "\n".join(_script(name) for name in names)
 
 
 def network_facts(found: Exported, claim: ExportClaim) -> dict[str, Any]:
-    """The numbers of the network, and what the rules say of its ports, by which it is judged."""
+    """Returns the network's weights, and the rules for its ports, by which it is judged."""
     network, core = found.network, found.core
     tables = {name: _packed(values, kind) for name, values, kind in core_tables(core)}
     tables["blockBits"] = _packed(core.block_bits, "Uint8Array")
@@ -65,7 +65,7 @@ def network_facts(found: Exported, claim: ExportClaim) -> dict[str, Any]:
 
 
 def _port_examples(pattern: Pattern) -> list[list[int]]:
-    """For each port the examples that write it."""
+    """Returns the examples that write each port."""
     program, own = pattern.program, (pattern.port_bits(kind) for kind in range(len(pattern.kinds)))
     bits = [bit for part in own for bit in range(part.start, part.stop)]
     place = {bit: at for at, bit in enumerate(bits)}

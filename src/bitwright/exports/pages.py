@@ -1,4 +1,4 @@
-"""The pages: numbers at any size, a graph, a computer with a console."""
+"""The web pages: numbers at any size, a graph, and a computer with a console."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 MOST_WORDS = 1_024
 MOST_WIDTH = 32
-_SHOWN = (13, 11, 7, 5, 3, 2)  # inputs that a page begins with, where none are given
+_SHOWN = (13, 11, 7, 5, 3, 2)  # initial inputs of a page if none are given
 
 
 @dataclass(frozen=True)
 class Page:
-    """The text of a page, and what is known of the network in it."""
+    """The text of a page, and the claim about its network."""
 
     text: str
     claim: ExportClaim
@@ -49,8 +49,9 @@ def program_page(
     values: Mapping[str, int] | None = None,
     sized: tuple[str, int, Maker] | None = None,
 ) -> Page:
-    """A program that takes numbers and gives numbers; `sized` is the name of its size, this one's, and how to make it
-    in another.
+    """Returns the page of a program from numbers to numbers.
+
+    `sized` is the name of its size, the current size, and a function that makes the program at another size.
     """
     found = exported_cells(network, pattern, algorithm)
     if sized is None:
@@ -61,12 +62,12 @@ def program_page(
     about: dict[str, Any] = {"sizes": sizes.document(), "sizeName": name, "values": _values(algorithm, values or {})}
     if sizes.formula is not None:
         checked = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in sizes.compared)
-        about["origin"] = f"The wiring is a formula, compared with the program at the sizes {checked}."
+        about["origin"] = f"The wiring comes from a formula that was compared with the program at the sizes {checked}."
     return _page(found, "numbers", algorithm.name, {**about, "learnt": _rules(algorithm.program, algorithm.claims)})
 
 
 def graph_page(network: IntegerNetwork, pattern: Pattern, program: NodeProgram, graph: Any = None) -> Page:
-    """A node program on a graph, whose inputs the reader writes or clicks."""
+    """Returns the page of a node program on a graph, whose inputs the reader types or clicks."""
     named = open_graph(graph or ("torus:24x40" if program.schema().degree == 8 else "random:20,30"))
     topology = named.topology
     schema = program.schema(topology.nodes, topology.ports)
@@ -86,7 +87,7 @@ def graph_page(network: IntegerNetwork, pattern: Pattern, program: NodeProgram, 
 
 
 def _usual(word: NodeWord, wiring: GraphWiring) -> IntArray:
-    """Values that an input may have."""
+    """Returns initial values for an input."""
     at = np.arange(wiring.count(word.place))
     return (
         at + word.range[0] if word.unique else np.where(at == 0, 1, 0) if word.one else np.full(len(at), word.range[0])
@@ -94,7 +95,7 @@ def _usual(word: NodeWord, wiring: GraphWiring) -> IntArray:
 
 
 def _input(word: NodeWord, wiring: GraphWiring) -> dict[str, Any]:
-    """An input with its range, and the bits that are on with it at each node or port."""
+    """Returns an input with its range, and the bits that it turns on at each node or port."""
     reached: list[list[int]] = [[] for _ in range(wiring.count(word.place) if word.also else 0)]
     for target in word.also:
         for owner, bit in zip(*(part.tolist() for part in wiring.reached(word.place, target)), strict=True):
@@ -110,11 +111,11 @@ def _at_every_place(wiring: GraphWiring, bit: int) -> list[int]:
 
 
 def computer_page(network: IntegerNetwork, pattern: Pattern, program: SubleqProgram) -> Page:
-    """Machine V with an image, a console and its memory."""
+    """Returns the page of Machine V with an image, a console and its memory."""
     machine = program.machine
     shape = machine.shape
     if shape.words > MOST_WORDS or shape.width > MOST_WIDTH:
-        raise InputError(f"a page takes machines of up to {MOST_WORDS:,} words of {MOST_WIDTH} bits, got {shape}")
+        raise InputError(f"a page supports machines of up to {MOST_WORDS:,} words of {MOST_WIDTH} bits, got {shape}")
     if not program.image:
         raise InputError("machine-v needs an image to run; give a .dec or .sq file")
     found = exported_cells(network, pattern, machine.algorithm(program.image, program.name))
@@ -153,11 +154,13 @@ def _page(found: Exported, view: str, name: str, about: Mapping[str, Any], blob:
 
 
 def _rules(program: Program, ensures: Sequence[EnsureLine] = ()) -> dict[str, Any]:
-    """The rules that the network was trained on, as they were written; generated rules have no lines."""
+    """Returns the source of the rules that the network was trained on; generated rules have no lines."""
     lines = [line for line in dict.fromkeys(program.rule_families.labels) if " " in line]
     if not lines:
-        return {"about": f"{program.templates:,} templates, made by a program that builds this machine.", "lines": []}
-    about = "The network learnt these rules: each, at one place, is an example. No step on this page is taken by them."
+        return {"about": f"{program.templates:,} templates, generated by the program that builds it.", "lines": []}
+    about = (
+        "The network learned these rules: each rule at a position is an example. Steps on this page do not use them."
+    )
     return {"about": about, "lines": [*lines, *(f"ensure {line}" for line in ensures)]}
 
 
@@ -166,11 +169,11 @@ def _one_size(found: Exported, size: int) -> PageSizes:
 
 
 def _values(algorithm: Algorithm, given: Mapping[str, int]) -> dict[str, str]:
-    """The first inputs of a page: those given, else small numbers."""
+    """Returns the initial inputs of a page: the given values, otherwise small numbers."""
     small = {
         word.name: _SHOWN[at % len(_SHOWN)] % (1 << max(1, len(word.bits) - word.signed))
         for at, word in enumerate(algorithm.inputs)
     }
     if given:
-        algorithm.state({**small, **given})  # refuses what does not fit
+        algorithm.state({**small, **given})  # rejects values that do not fit
     return {name: str(value) for name, value in {**small, **given}.items()}

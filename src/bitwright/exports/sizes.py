@@ -1,8 +1,8 @@
-"""A program's wiring as arithmetic progressions, at one size, and at every size by polynomials.
+"""A program's wiring as arithmetic progressions at one size, and as polynomials at every size.
 
-Cells of one kind that follow each other, and whose bits and wires grow evenly from one to the next, are one segment.
-The `shape` of a description says how many numbers there are of what; the numbers follow in one list. Polynomials are
-found at small sizes, and compared with the real wiring.
+Consecutive cells of one kind whose bits and wires grow by constant steps form a segment. The `shape` of a description
+counts its numbers by category; all numbers follow in one list. Polynomials are fitted at small sizes and compared with
+the real wiring.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Description:
 
 
 def describe(found: Exported) -> Description:
-    """The description of a program of the network's kinds."""
+    """Returns the description of a program with the network's kinds."""
     assert found.wires is not None
     core, wires, algorithm = found.core, found.wires, found.wires.algorithm
     how, steps, halt = ending_of(algorithm)
@@ -47,7 +47,7 @@ def describe(found: Exported) -> Description:
 
 
 def progressions(values: Iterable[int]) -> list[tuple[int, int, int]]:
-    """Integers as progressions: first, step, how many.
+    """Returns integers as progressions: first, step, count.
 
     >>> progressions([3, 4, 5, 9, 11])
     [(3, 1, 3), (9, 2, 2)]
@@ -70,11 +70,13 @@ def _put(found: Sequence[tuple[int, int, int]], numbers: list[int]) -> int:
     return len(found)
 
 
-Row = tuple[tuple[int, ...], list[int]]  # how many progressions each port of a cell has; its bits, and these
+Row = tuple[
+    tuple[int, ...], list[int]
+]  # the number of progressions of each port of a cell; its bits, then the progressions
 
 
 def _cells_by_kind(core: Core, wires: WiresOut) -> Iterator[tuple[int, list[Row]]]:
-    """Cells that follow each other and are of one kind; a program may come back to a kind."""
+    """Yields runs of consecutive cells of one kind; a kind may occur in several runs."""
     sizes = [
         int(core.block_bits[core.kind_block[kind] : core.kind_block[kind + 1]].sum())
         for kind in range(len(core.kind_block) - 1)
@@ -97,7 +99,7 @@ def _cells_by_kind(core: Core, wires: WiresOut) -> Iterator[tuple[int, list[Row]
 
 
 def _segments(rows: Sequence[Row], numbers: list[int]) -> list[tuple[int, ...]]:
-    """The forms of segments of rows that grow evenly; `numbers` gets the length, first row and growth of each."""
+    """Returns the forms of segments of rows; appends each segment's length, first row and growth to `numbers`."""
     found = []
     for at, end in even_stretches(rows):
         form, first = rows[at]
@@ -109,29 +111,29 @@ def _segments(rows: Sequence[Row], numbers: list[int]) -> list[tuple[int, ...]]:
 
 SMALL = range(1, 65)  # sizes at which a description is compared with the program's own wiring
 LARGE = (100, 257, 500)
-_BEGINS = 24  # the formula must hold from here on at the latest
-_FIXED = 16  # sizes that are written one by one where no formula is found
+_BEGINS = 24  # the formula must hold from this size or earlier
+_FIXED = 16  # sizes written individually if there is no formula
 
 Maker = Callable[[int], Algorithm]
 
 
 @dataclass(frozen=True)
 class PageSizes:
-    """What a page knows of the sizes of a program."""
+    """The sizes of a program that a page supports."""
 
     chosen: int
-    begin: int | None  # the formula holds from this size on; None: there is none
+    begin: int | None  # the formula holds from this size on; None if there is none
     formula: Description | None  # numbers are c0, c1, c2 of each: c0 + c1 d + c2 d (d - 1) / 2, d the size less `begin`
-    single: dict[int, Description]  # sizes that have a description of their own
-    checked: tuple[int, ...]  # at which the formula gave the program's own wiring
+    single: dict[int, Description]  # sizes with individual descriptions
+    checked: tuple[int, ...]  # sizes at which the formula equals the program's wiring
 
     @property
     def compared(self) -> list[tuple[int, int]]:
-        """First and last of each stretch of checked sizes: (4, 64), (100, 100), (257, 257)."""
+        """First and last size of each range of checked sizes: (4, 64), (100, 100), (257, 257)."""
         return ranges_of(self.checked)
 
     def document(self) -> dict[str, Any]:
-        """The sizes as a page reads them."""
+        """The sizes in the format that a page reads."""
         single = {str(size): [one.shape, list(one.numbers)] for size, one in self.single.items()}
         found: dict[str, Any] = {"chosen": self.chosen, "single": single, "compared": self.compared}
         if self.formula is not None:
@@ -142,12 +144,12 @@ class PageSizes:
 
 
 def every_size(network: IntegerNetwork, pattern: Pattern, make: Maker, chosen: int) -> PageSizes:
-    """The sizes of a program that a formula covers; raises InputError if the chosen one has unknown cells."""
+    """Returns the sizes of a program with their formula; raises InputError if the chosen size has unknown cells."""
 
     def at(size: int) -> Description | None:
         try:
             return describe(exported_cells(network, pattern, make(size)))
-        except BitwrightError:  # no such size, or a cell that this network does not know
+        except BitwrightError:  # no such size, or a cell of an unknown kind
             return None
 
     own = describe(exported_cells(network, pattern, make(chosen)))
@@ -166,7 +168,7 @@ def every_size(network: IntegerNetwork, pattern: Pattern, make: Maker, chosen: i
 
 
 def value_at(formula: Description, beyond: int) -> Description:
-    """The description at a size that far beyond the first one of a formula."""
+    """Evaluates a formula `beyond` sizes after its first."""
     numbers = formula.numbers
     values = tuple(
         c0 + c1 * beyond + c2 * (beyond * (beyond - 1) // 2)
@@ -176,7 +178,7 @@ def value_at(formula: Description, beyond: int) -> Description:
 
 
 def _fitted(begin: int, known: dict[int, Description]) -> Description | None:
-    """Quadratic polynomials through three sizes, where their descriptions have one shape."""
+    """Fits quadratic polynomials through three sizes if their descriptions have the same shape."""
     first, *others = three = [known.get(begin + more) for more in range(3)]
     if first is None or any(
         one is None or one.shape != first.shape or len(one.numbers) != len(first.numbers) for one in others
@@ -189,7 +191,7 @@ def _fitted(begin: int, known: dict[int, Description]) -> Description | None:
 
 
 def _short(terms: list[int]) -> int | list[int]:
-    """Coefficients without zeros at the end; a constant as a number."""
+    """Strips trailing zero coefficients; a constant becomes a number."""
     while len(terms) > 1 and terms[-1] == 0:
         terms = terms[:-1]
     return terms[0] if len(terms) == 1 else terms

@@ -1,4 +1,4 @@
-"""Rows of numbers that grow evenly from one to the next, and ranges of sizes."""
+"""Stretches of rows of numbers that grow by constant steps, and ranges of sizes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from itertools import groupby
 
 
 def even_stretches(rows: Sequence[tuple[Hashable, Sequence[int]]]) -> Iterator[tuple[int, int]]:
-    """First row and end of each stretch of rows of one form whose numbers grow evenly.
+    """Yields first row and end of each stretch of rows of one form whose numbers grow by constant steps.
 
-    Of two rows that a longer stretch follows, the second belongs to that one.
+    If a longer stretch follows two rows, the second of them belongs to that stretch.
 
     >>> list(even_stretches([("a", [3]), ("a", [9]), ("a", [10]), ("a", [11]), ("a", [12]), ("b", [13])]))
     [(0, 1), (1, 5), (5, 6)]
@@ -34,7 +34,7 @@ def even_stretches(rows: Sequence[tuple[Hashable, Sequence[int]]]) -> Iterator[t
 
 
 def ranges_of(sizes: Iterable[int]) -> list[tuple[int, int]]:
-    """First and last of each range of successive sizes.
+    """Returns first and last of each range of consecutive sizes.
 
     >>> ranges_of([1, 2, 3, 48])
     [(1, 3), (48, 48)]

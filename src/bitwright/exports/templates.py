@@ -1,4 +1,4 @@
-"""Templates of source text in Jinja, and what they say of numbers and runs."""
+"""Jinja templates of source text, and the helpers that format numbers and endings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PER_LINE = 24
 
 
 def environment(folder: str, filters: Mapping[str, Callable[..., Any]]) -> Environment:
-    """The templates of a folder of this package, with these filters; a name without a value is an error."""
+    """Returns the templates of a folder of this package, with these filters; an undefined name is an error."""
     found = Environment(
         loader=FileSystemLoader(str(files(__package__).joinpath(folder))),
         undefined=StrictUndefined,
@@ -41,23 +41,23 @@ def _assets() -> Environment:
 
 
 def filled(asset: str, **pieces: object) -> str:
-    """A template among the assets with these pieces."""
+    """Renders a template from the assets with these values."""
     return _assets().get_template(asset).render(pieces)
 
 
 def number_lines(values: NDArray[np.integer]) -> str:
-    """Numbers with commas, some on a line."""
+    """Formats numbers with commas, several on a line."""
     texts = [str(value) for value in values.ravel().tolist()]
     return ",\n".join(",".join(texts[at : at + _PER_LINE]) for at in range(0, len(texts), _PER_LINE))
 
 
 def unsigned_bits(values: NDArray[np.integer]) -> int:
-    """The smallest unsigned integer of 8, 16 or 32 bits that holds these numbers."""
+    """Returns the smallest unsigned size that holds these numbers: 8, 16 or 32 bits."""
     return next(bits for bits in (8, 16, 32) if width_of(int(values.max(initial=0))) <= bits)
 
 
 def ending_of(what: Algorithm | Schema) -> tuple[str, int, int]:
-    """How runs end (steps, bit or rest), after how many steps at most, and at which bit."""
+    """Returns how runs end (steps, bit or rest), the maximum number of steps, and the ending bit."""
     halt, steps = what.halt, what.steps
     most = DEFAULT_LIMIT if steps is None else steps
     if halt == FIXED_POINT or (halt is None and steps is None):

@@ -1,4 +1,4 @@
-"""Writers of networks, one for each form, and what they report."""
+"""Writers of networks, one for each format, and their reports."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ from bitwright.rules import Algorithm, Program
 from bitwright.rules.pattern import Pattern
 
 SUFFIXES = {"c": (".c",), "js": (".mjs", ".js"), "page": (".html",), "onnx": (".onnx",)}
-FOLDERS = ("vnnlib", "rocq", "hub")  # whatever the name of the folder
+FOLDERS = ("vnnlib", "rocq", "hub")  # formats written to a folder of any name
 FORMS = (*SUFFIXES, *FOLDERS)
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What is to be written: a network, what it was trained for, and for source text the program to run."""
+    """What to write: a network, the program or pattern it was trained for, and the program to run."""
 
     network: AnyNetwork
     pattern: Pattern
-    algorithm: Algorithm | None  # None: a network of cells by itself
+    algorithm: Algorithm | None  # None for a network of cells without a program
 
     @property
     def program(self) -> Program:
-        """What the network was trained on."""
+        """The program that the network was trained on."""
         return self.pattern.program
 
     @property
     def whole_numbers(self) -> IntegerNetwork:
-        """The network; raises InputError for one that is not rounded."""
+        """The integer network; raises InputError for a float network."""
         if not isinstance(self.network, IntegerNetwork):
-            raise InputError("source text is written of integer networks; quantize this one first")
+            raise InputError("source text requires an integer network; quantize this one first")
         return self.network
 
     @property
     def exported(self) -> Exported:
-        """The tables that source text is made of."""
+        """The tables for source text."""
         return exported_cells(self.whole_numbers, self.pattern, self.algorithm)
 
 
 @dataclass(frozen=True)
 class Export:
-    """What was written: the files, a line about them, and what is known of the network in them.
+    """The result of an export: the files, a line about them, and the verdict on their network.
 
     >>> from bitwright import addition, export, train
     >>> done = export(train(addition(4)), "adder.c", addition(16))
@@ -61,12 +61,12 @@ class Export:
 
     files: list[Path]
     note: str
-    about: dict[str, Any]  # what is known of the network there
-    facts: dict[str, Any] = field(default_factory=dict)  # what was written, of which network
+    about: dict[str, Any]  # the verdict on the network
+    facts: dict[str, Any] = field(default_factory=dict)  # the format and the network written
 
     @property
     def sentence(self) -> str:
-        """The files, and a line about them."""
+        """The files, followed by a line about them."""
         return f"{', '.join(map(str, self.files))}: {self.note}"
 
     __repr__ = short_repr
@@ -75,12 +75,12 @@ class Export:
         return self.sentence
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as `bitwright export --json` prints it."""
+        """The document that `bitwright export --json` prints."""
         return self.facts | self.about
 
 
 def write_onnx(given: Subject, output: Path) -> Export:
-    """A model to run; of cells with a program, one step of it."""
+    """Writes an ONNX model: one step of a program by a network of cells, or the network alone."""
     if given.pattern.whole is None and given.algorithm is not None:
         from bitwright.exports.onnx_step import save_step_onnx
 
@@ -88,21 +88,21 @@ def write_onnx(given: Subject, output: Path) -> Export:
         save_step_onnx(found, output)
         claim = claim_of(found.network, found.pattern)
         about = {"states": claim.states, "wrong": claim.wrong, "proved": claim.proved}
-        return Export([output], f"a state to the next one, in operators on integers alone; {claim.note}", about)
+        return Export([output], f"maps a state to the next with integer operators only; {claim.note}", about)
     if isinstance(given.network, IntegerNetwork):
         save_integer_onnx(given.network, given.program, output)
-        return Export([output], "matched examples to the next state, in operators on integers alone", {})
+        return Export([output], "maps matched examples to the next state with integer operators only", {})
     save_onnx(given.network, given.program, output)
-    return Export([output], "encoded inputs to outputs, in float32", {})
+    return Export([output], "maps encoded inputs to outputs in float32", {})
 
 
 def write_vnnlib(given: Subject, folder: Path, states: range | None, version: str) -> Export:
-    """A property for each of these states, by default all, with the model, in a folder for verifiers."""
+    """Writes a folder for verifiers: the model, and a property for each of these states, by default all."""
     from bitwright.proofs.exhaustion.vnnlib import MODEL, save_vnnlib
 
     network = given.network
     if not isinstance(network, IntegerNetwork):
-        raise InputError("properties are written for networks of integers; quantize this one first")
+        raise InputError("properties require an integer network; quantize this one first")
     covered = save_vnnlib(network, given.program, folder, states, version)
     about = {
         "vnnlib_version": version,
@@ -116,14 +116,14 @@ def write_vnnlib(given: Subject, folder: Path, states: range | None, version: st
 
 
 def write_c(given: Subject, output: Path) -> Export:
-    """One C99 file, with a program that runs."""
+    """Writes a C99 file, with a program to run if there is one."""
     found = given.exported
     claim = claim_of(found.network, found.pattern)
     return write_texts({output: c_text(found, claim)}, claim, found.wires is None)
 
 
 def write_js(given: Subject, output: Path) -> Export:
-    """A module of JavaScript, with its types."""
+    """Writes a JavaScript module with its TypeScript declarations."""
     types = output.with_suffix({".mjs": ".d.mts", ".js": ".d.ts"}[output.suffix])
     check_writable(types)
     found = given.exported
@@ -133,12 +133,12 @@ def write_js(given: Subject, output: Path) -> Export:
 
 
 def write_texts(texts: Mapping[Path, str], claim: ExportClaim, alone: bool = False, **more: object) -> Export:
-    """Writes text files, the first with the network in it; `alone` says that there is no program to run."""
+    """Writes text files, the first of which contains the network; `alone` means there is no program to run."""
     for path, text in texts.items():
         write_atomically(path, text.encode())
     sizes = [len(text.encode()) for text in texts.values()]
     about = {"bytes": sizes[0], "states": claim.states, "wrong": claim.wrong, "proved": claim.proved, **more}
-    nothing = f"; the file has no program to run: add one with {option('what')}" if alone else ""
+    nothing = f"; the file contains no program to run; add one with {option('what')}" if alone else ""
     return Export(list(texts), f"{sizes[0]:,} bytes; the network: {claim.note}{nothing}", about)
 
 

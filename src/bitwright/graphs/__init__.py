@@ -1,4 +1,4 @@
-"""Graphs as people have them: files, shapes, networkx, and the values of nodes and edges."""
+"""Graphs from files, shapes, networkx and matrices, and the values of their nodes and edges."""
 
 from bitwright.graphs.named import with_results
 

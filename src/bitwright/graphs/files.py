@@ -1,4 +1,4 @@
-"""Files of graphs: edge lists, GraphML and node-link JSON, by the suffix of the name."""
+"""Graph files, by suffix: edge lists, GraphML and node-link JSON."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike, fspath
-from os.path import exists  # unlike Path.exists it takes names of any length
+from os.path import exists  # unlike Path.exists it accepts names of any length
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -30,7 +30,7 @@ _NODE_LINK = "node-link data of a graph"
 
 
 def open_graph(what: Any, directed: bool = False) -> NamedGraph:
-    """A graph from a file, from a shape such as `torus:20x30`, from networkx, from a matrix, or as it is.
+    """Opens a graph from a file, a shape such as `torus:20x30`, networkx or a matrix; returns a NamedGraph unchanged.
 
     >>> open_graph("path:3").topology
     <Topology: 3 nodes, 2 edges>
@@ -50,13 +50,13 @@ def open_graph(what: Any, directed: bool = False) -> NamedGraph:
     if is_matrix(what):
         return from_matrix(what)
     raise InputError(
-        "give a graph of networkx, an adjacency matrix, a file or a shape such as torus:20x30, "
+        "give a networkx graph, an adjacency matrix, a file or a shape such as torus:20x30, "
         f"got a {type(what).__name__}"
     )
 
 
 def read_graph(path: str | Path, directed: bool = False) -> NamedGraph:
-    """The graph in a file. `directed` is for lists of edges; the other files say it themselves.
+    """Reads a graph from a file. `directed` is for edge lists only; other files state it themselves.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -69,12 +69,12 @@ def read_graph(path: str | Path, directed: bool = False) -> NamedGraph:
     path = as_path(path, "a graph file")
     read = _READERS.get(path.suffix.lower())
     if read is None:
-        raise InputError(f"{path} must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, the files of graphs")
+        raise InputError(f"{path} must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} to be a graph file")
     return read(read_text(path, path.suffix.lower(), "a graph"), path, directed)
 
 
 def read_table(path: str | Path, graph: NamedGraph) -> dict[str, dict[int, str]]:
-    """Columns of a table by name, as {node: text}; its first line names the columns, its first column the nodes."""
+    """Columns of a table by name, as {node: text}; its first line names the columns, and its first column the nodes."""
     path = Path(path)
     suffix = path.suffix.lower()
     text = read_text(path, suffix or ".csv", "a table")
@@ -82,7 +82,7 @@ def read_table(path: str | Path, graph: NamedGraph) -> dict[str, dict[int, str]]
     top, header = next(lines, (1, []))
     if len(header) < 2 or len(set(header)) < len(header) or not all(header[1:]):
         raise InputError(
-            f"{path}:{top}: the first line of a table names its columns, such as node,id; "
+            f"{path}:{top}: the first line of a table must name its columns, such as node,id; "
             f"got {shorten(','.join(header))!r}"
         )
     found: dict[str, dict[int, str]] = {name: {} for name in header[1:]}
@@ -99,7 +99,7 @@ def read_table(path: str | Path, graph: NamedGraph) -> dict[str, dict[int, str]]
         except InputError as error:
             raise InputError(f"{place}: {error}") from None
         if at.setdefault(node, line) != line:
-            raise InputError(f"{place}: {graph.node_label(node)} has a line already, line {at[node]}")
+            raise InputError(f"{place}: {graph.node_label(node)} already has line {at[node]}")
         for name, value in zip(header[1:], columns[1:], strict=True):
             if value:
                 found[name][node] = value
@@ -110,17 +110,17 @@ def read_table(path: str | Path, graph: NamedGraph) -> dict[str, dict[int, str]]
 
 
 def _separator_of(text: str, suffix: str) -> str | None:
-    """The separator of columns; None for white space. Files other than .csv and .tsv show it in their first line."""
+    """The column separator; None for white space. Files other than .csv and .tsv show it in their first line."""
     if suffix in (".csv", ".tsv"):
         return "," if suffix == ".csv" else "\t"
     first = next((content for line in text.split("\n") if (content := _content(line, None).strip())), "")
-    return "," if "," in first.partition("{")[0] else None  # behind the brace may be a dictionary of networkx
+    return "," if "," in first.partition("{")[0] else None  # after the brace there may be a networkx dictionary
 
 
 def _rows(text: str, separator: str | None, path: object) -> Iterator[tuple[int, list[str]]]:
-    """The number and the columns of every line that is not blank and no comment.
+    """The number and the columns of every line that is neither blank nor a comment.
 
-    Between commas or tabs a column may stand in double quotes.
+    With commas or tabs, a column may be in double quotes.
 
     >>> list(_rows("a b  # an edge\\n\\nc", None, "graph.txt"))
     [(1, ['a', 'b']), (3, ['c'])]
@@ -138,9 +138,9 @@ def _rows(text: str, separator: str | None, path: object) -> Iterator[tuple[int,
 
 
 def _content(line: str, separator: str | None) -> str:
-    """The line without its comment, which is a # and what follows at the beginning or behind white space.
+    """The line without its comment, which starts with a # at the beginning or after white space.
 
-    Where columns may be quoted, a # in quotes does not begin one.
+    If columns may be quoted, a # in quotes does not start a comment.
     """
     if separator is None or line.lstrip().startswith("#"):
         return _COMMENT.sub("", line)
@@ -156,11 +156,11 @@ def _quoted(line: str, separator: str, place: str) -> list[str]:
 
 
 def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
-    """Lines `u v`, `u v 3` or `u,v,3`; a name alone is a node; `source,target,...` names the columns."""
-    numbers: dict[str, int] = {}  # names are numbered in the order of their first use
+    """Lines `u v`, `u v 3` or `u,v,3`; a name alone is a node; a line `source,target,...` names the columns."""
+    numbers: dict[str, int] = {}  # nodes are numbered in the order of first use
     ends: list[tuple[int, int]] = []
-    lines: list[int] = []  # of each edge
-    names: list[str] | None = None  # of the columns behind the nodes, where a header gives them
+    lines: list[int] = []  # line of each edge
+    names: list[str] | None = None  # names of the value columns, if there is a header
     values: dict[str, dict[int, str]] = {}
     separator = _separator_of(text, path.suffix.lower())
     first = True
@@ -169,25 +169,25 @@ def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
         if first and separator and [column.lower() for column in columns[:2]] in _HEADERS:
             names = columns[2:]
             if len(set(columns)) < len(columns) or not all(columns):
-                raise InputError(f"{place}: each column needs a name of its own; the header is {shown}")
+                raise InputError(f"{place}: column names must be distinct; the header is {shown}")
         elif len(columns) == 1 or not any(columns[1:]):
             if mark := next((mark for mark in ";,\t" if mark in columns[0] and mark != separator), None):
                 between = {None: "white space", ",": "commas", "\t": "tabs"}[separator]
-                raise InputError(f"{place}: columns stand between {between} here, not between {mark!r}: {shown}")
+                raise InputError(f"{place}: columns are separated by {between} here, not by {mark!r}: {shown}")
             if not columns[0]:
                 raise InputError(f"{place}: a node has no name; the line is {shown}")
             numbers.setdefault(columns[0], len(numbers))
         else:
             if names is None and (len(columns) > 3 or "".join(columns[2:]).startswith("{'")):
                 more = "name more in a first line source,target,... of a .csv (networkx: data=['weight'])"
-                raise InputError(f"{place}: an edge is two nodes and at most one value, found {shown}; {more}")
+                raise InputError(f"{place}: an edge needs two nodes and at most one value, got {shown}; {more}")
             if names is not None and len(columns) != len(names) + 2:
                 raise InputError(f"{place}: the header names {len(names) + 2} columns, this line has {len(columns)}")
             if not columns[0] or not columns[1]:
                 raise InputError(f"{place}: a node has no name; the line is {shown}")
             word = values.get("weight", {}).get(0, "0") if len(lines) == 1 else "0"
             if names is None and separator and not word.isdecimal() and columns[2:] and columns[2].isdecimal():
-                raise InputError(f"{path}:{lines[0]}: this looks like a header; call two columns of it source,target")
+                raise InputError(f"{path}:{lines[0]}: this looks like a header; name two of its columns source,target")
             for name, value in zip(names or ("weight",), columns[2:], strict=False):
                 if value and value != "{}":
                     values.setdefault(name, {})[len(lines)] = value
@@ -201,10 +201,10 @@ def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
     for pair, line in zip(ends, lines, strict=True):
         if (old := known.setdefault(pair if directed else (min(pair), max(pair)), line)) != line:
             ends_of = " and ".join(f"'{shorten(list(numbers)[end])}'" for end in pair)
-            pointing = "" if directed else ", or say that it is directed if edges point"
+            pointing = "" if directed else ", or pass directed if its edges are directed"
             raise InputError(
-                f"{path}:{line}: the edge of {ends_of} is there already, in line {old}; an edge list has each "
-                f"edge once: take one of them out{pointing}"
+                f"{path}:{line}: the edge of {ends_of} is already in line {old}; an edge list contains each "
+                f"edge once: remove one of the lines{pointing}"
             )
     topology = Topology.from_edges(len(numbers), np.array(ends, dtype=np.int64).reshape(-1, 2), directed)
     return NamedGraph(topology, tuple(numbers), {}, values)
@@ -215,14 +215,14 @@ def _graphml(text: str, path: Path, directed: bool) -> NamedGraph:
 
     _says_itself(directed, path)
     if "<!DOCTYPE" in text:
-        raise InputError(f"{path} has a DOCTYPE, which could define entities; take it out")
+        raise InputError(f"{path} has a DOCTYPE, which could define entities; remove it")
     found: dict[str, list[ElementTree.Element]] = {"graph": [], "node": [], "edge": []}
     try:
         for element in ElementTree.fromstring(text).iter():
             if isinstance(element.tag, str):
                 found.get(element.tag.rpartition("}")[2], []).append(element)
         if len(found["graph"]) != 1:
-            raise ValueError(f"it has {len(found['graph'])} graphs, and one is read")
+            raise ValueError(f"it must have one graph, got {len(found['graph'])}")
         names = [node.get("id") for node in found["node"]]
         _check_parts(names, [(edge.get("source"), edge.get("target")) for edge in found["edge"]])
         with warnings.catch_warnings():
@@ -236,7 +236,7 @@ def _graphml(text: str, path: Path, directed: bool) -> NamedGraph:
         TypeError,
         AttributeError,
     ) as error:
-        raise InputError(f"{path} is not the GraphML of a graph: {shorten(str(error), 200)}") from None
+        raise InputError(f"{path} is not a valid GraphML graph: {shorten(str(error), 200)}") from None
     return from_networkx(graph, *(graph.graph.pop(f"{kind}_default", None) for kind in ("node", "edge")))
 
 
@@ -264,8 +264,8 @@ def _node_link(text: str, path: Path, directed: bool) -> NamedGraph:
         for at, pair in enumerate(ends if not data["multigraph"] else (), 1):
             first = known.setdefault(pair if data["directed"] else tuple(sorted(pair)), at)
             if first < at:
-                both = f"edges {first} and {at} are both of '{pair[0]}' and '{pair[1]}'"
-                raise ValueError(f'{both}; write "multigraph": true if that is meant')
+                both = f"edges {first} and {at} both connect '{pair[0]}' and '{pair[1]}'"
+                raise ValueError(f'{both}; write "multigraph": true if that is intended')
         about = data.get("graph")
         graph = networkx.node_link_graph({**data, "graph": about if isinstance(about, dict) else {}}, edges=links)
     except (networkx.NetworkXError, ValueError, TypeError) as error:
@@ -274,26 +274,26 @@ def _node_link(text: str, path: Path, directed: bool) -> NamedGraph:
 
 
 def _check_parts(names: Sequence[str | None], ends: Sequence[tuple[str | None, str | None]]) -> None:
-    """Raises ValueError for names and ends of edges that networkx would take without a word."""
+    """Raises ValueError for names and edge ends that networkx would accept silently."""
     known: dict[str, int] = {}
     for at, name in enumerate(names, 1):
         if not name:
             raise ValueError(f"node {at} has no id")
         if known.setdefault(name, at) < at:
-            raise ValueError(f"node {at} has the id '{shorten(name)}', as node {known[name]} has")
+            raise ValueError(f"node {at} has the id '{shorten(name)}' of node {known[name]}")
     if not known:
         raise ValueError("it has no nodes")
     for at, pair in enumerate(ends, 1):
         for end, name in zip(("source", "target"), pair, strict=True):
             if name not in known:
-                raise ValueError(f"the {end} of edge {at} is {shorten(repr(name))}, which is no node")
+                raise ValueError(f"the {end} of edge {at} is {shorten(repr(name))}, which is not a node")
 
 
 def _json_name(item: object, key: str, what: str) -> str:
     if not isinstance(item, dict) or key not in item:
-        raise ValueError(f"{what} is no object with a '{key}'")
+        raise ValueError(f"{what} is not an object with a '{key}'")
     name = item[key]
-    if isinstance(name, list):  # a tuple in Python, as networkx's grids have them
+    if isinstance(name, list):  # a tuple in Python, as in networkx grids
         name = _as_tuple(name)
     elif type(name) not in (str, int, float, bool):
         raise ValueError(f"the {key} of {what} must be text or a number, got {name!r}")
@@ -306,7 +306,7 @@ def _as_tuple(items: list[Any]) -> tuple[Any, ...]:
 
 def _says_itself(directed: bool, path: Path) -> None:
     if directed:
-        raise InputError(f"{path} says itself whether it is directed; leave that to it")
+        raise InputError(f"{path} states whether it is directed; leave out directed")
 
 
 _READERS: dict[str, Callable[[str, Path, bool], NamedGraph]] = {

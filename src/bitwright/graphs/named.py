@@ -1,6 +1,6 @@
-"""A graph with the names and values that a person gave it; conversion from networkx and from adjacency matrices.
+"""Graphs with names and values of nodes and edges; conversion from networkx and from adjacency matrices.
 
-And graphs that have a name: rings, paths, grids, tori and random ones, of any size.
+Also graphs by shape: rings, paths, grids, tori and random graphs, of any size.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Values = Mapping[str, Mapping[int, Any]]  # attribute -> number of a node or an 
 
 @dataclass(frozen=True, eq=False)
 class NamedGraph:
-    """Nodes and edges are numbered; `names` and the values say what they are called and what is known of them."""
+    """A graph whose nodes and edges are numbered, with their names and attributes."""
 
     topology: Topology
     names: tuple[str, ...]
     node_values: Values = field(default_factory=dict)
     edge_values: Values = field(default_factory=dict)
     graph_values: Mapping[str, Any] = field(default_factory=dict)
-    source: Any = None  # the networkx graph that it was made of
+    source: Any = None  # the original networkx graph
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -38,7 +38,7 @@ class NamedGraph:
         return {name: number for number, name in enumerate(self.names)}
 
     def number(self, name: object) -> int:
-        """The number of the node of this name; what is not text is found by its text."""
+        """The number of the node with this name; values other than text are converted to text."""
         try:
             return self.numbers[str(name)]
         except KeyError:
@@ -46,7 +46,7 @@ class NamedGraph:
             raise InputError(f"the graph has no node '{shown}'{suggestion(shown, self.names)}") from None
 
     def edges_between(self, one: int, other: int) -> list[int]:
-        """The numbers of the edges between two nodes; in a directed graph those from one to the other."""
+        """The numbers of the edges between two nodes; in a directed graph those from the first to the second."""
         return self._edges.get(self._ends(one, other), [])
 
     def node_label(self, node: int) -> str:
@@ -68,7 +68,7 @@ class NamedGraph:
 
 
 class Attributes(Mapping[str, Mapping[int, Any]]):
-    """The values of many records by attribute, gathered when they are asked for; `default` has those of all others."""
+    """The values of many records by attribute, collected on demand; `default` has the values of all other records."""
 
     def __init__(self, records: Sequence[Mapping[Any, Any]], default: Mapping[Any, Any] | None = None) -> None:
         self._records, self._default = records, default or {}
@@ -92,9 +92,9 @@ class Attributes(Mapping[str, Mapping[int, Any]]):
 def from_networkx(
     graph: Any, node_default: Mapping[Any, Any] | None = None, edge_default: Mapping[Any, Any] | None = None
 ) -> NamedGraph:
-    """Converts a networkx graph; the ports of a node are in the order of `graph.adj[node]`, and a loop has two.
+    """Converts a networkx graph; the ports of a node are in the order of `graph.adj[node]`, and a loop has two ports.
 
-    The defaults are attributes of all nodes and edges that have no others of these names.
+    The defaults are attributes of all nodes and edges without their own.
 
     >>> import networkx
     >>> named = from_networkx(networkx.Graph([("b", "a"), ("c", "b")]))
@@ -104,13 +104,13 @@ def from_networkx(
     import networkx
 
     if not isinstance(graph, networkx.Graph):
-        raise InputError(f"a graph must be one of networkx, got {shorten(repr(type(graph).__name__))}")
+        raise InputError(f"the graph must be a networkx graph, got {shorten(repr(type(graph).__name__))}")
     names = _names(list(graph))
     index = {node: number for number, node in enumerate(graph)}
     several = graph.is_multigraph()
     owners: list[int] = []
     fars: list[int] = []
-    turns: list[int] = []  # which of the edges between the same two nodes
+    turns: list[int] = []  # index among the edges between the same two nodes
     records: list[Mapping[Any, Any]] = []
     for node, neighbours in graph.adjacency():
         for other, about in neighbours.items():
@@ -139,23 +139,23 @@ def _names(nodes: Sequence[object]) -> tuple[str, ...]:
             if name in seen:
                 raise InputError(
                     f"two nodes are called '{shorten(name)}': {shorten(repr(seen[name]))} and {shorten(repr(node))}; "
-                    "give one of them another name"
+                    "rename one of them"
                 )
             seen[name] = node
     return names
 
 
 def _in_order(nodes: int, pairs: IntArray, turns: IntArray) -> tuple[Topology, list[int]]:
-    """The undirected graph whose ports stand as `pairs`, which has every edge from both its ends and a loop once.
+    """The undirected graph with ports in the order of `pairs`, which contain each edge from both ends and a loop once.
 
-    Also where among `pairs` each edge is met first; edges are numbered in that order.
+    Also the index in `pairs` of each edge's first occurrence; edges are numbered in that order.
     """
     low, high = pairs.min(axis=1), pairs.max(axis=1)
     code = (low * nodes + high) * (int(turns.max(initial=0)) + 1) + turns
     _, first, which = np.unique(code, return_index=True, return_inverse=True)
     order = np.argsort(first)
     first = first[order]
-    number = np.argsort(order)[which]  # of the edge of each pair
+    number = np.argsort(order)[which]  # edge number of each pair
     last = first.copy()
     np.maximum.at(last, number, np.arange(len(number)))
     topology = Topology.from_edges(nodes, pairs[first])
@@ -165,15 +165,15 @@ def _in_order(nodes: int, pairs: IntArray, turns: IntArray) -> tuple[Topology, l
 
 
 def is_matrix(what: object) -> bool:
-    """Whether this is an array, or a sparse array, that may be an adjacency matrix."""
+    """Whether this is a dense or sparse array that may be an adjacency matrix."""
     return isinstance(what, np.ndarray) or (hasattr(what, "tocoo") and hasattr(what, "shape"))
 
 
 def from_matrix(matrix: Any) -> NamedGraph:
-    """The graph of an adjacency matrix: entries other than 0 are edges, and their values the attribute `weight`.
+    """The graph of an adjacency matrix: nonzero entries are edges, and their values the attribute `weight`.
 
-    A matrix that equals its transpose is an undirected graph. In any other the edges point from row to column. Nodes
-    are numbered from 0, and the ports of a node stand in the order of its neighbours.
+    A symmetric matrix is an undirected graph. In any other matrix the edges point from row to column. Nodes are
+    numbered from 0, and the ports of a node are in the order of its neighbours.
 
     >>> from_matrix(np.array([[0, 2], [2, 0]])).topology
     <Topology: 2 nodes, 1 edge>
@@ -183,9 +183,9 @@ def from_matrix(matrix: Any) -> NamedGraph:
     shape = tuple(matrix.shape)
     if len(shape) != 2 or shape[0] != shape[1] or not shape[0]:
         given = " x ".join(map(str, shape)) or "a single number"
-        raise InputError(f"an adjacency matrix has as many rows as columns, at least one, got {given}")
+        raise InputError(f"an adjacency matrix must be square with at least one row, got {given}")
     if matrix.dtype.kind not in "biuf":
-        raise InputError(f"an adjacency matrix has numbers, got {matrix.dtype}")
+        raise InputError(f"an adjacency matrix must be numeric, got {matrix.dtype}")
     import networkx
     from scipy.sparse import coo_array
 
@@ -193,13 +193,13 @@ def from_matrix(matrix: Any) -> NamedGraph:
     entries.sum_duplicates()
     entries.eliminate_zeros()
     if not np.isfinite(entries.data).all():
-        raise InputError("an adjacency matrix has finite numbers, this one has infinity or nan; write 0 for no edge")
+        raise InputError("an adjacency matrix must be finite, but it has infinity or nan; write 0 for no edge")
     kind = networkx.DiGraph if (entries != entries.T).nnz else networkx.Graph
     return replace(from_networkx(networkx.from_scipy_sparse_array(entries, create_using=kind)), source=None)
 
 
 def with_results(graph: Any, done: Any) -> Any:
-    """A copy of a networkx graph with the outputs of its nodes as attributes; outputs without a value are left out.
+    """A copy of a networkx graph with the outputs of its nodes as attributes; outputs without a value are omitted.
 
     >>> import networkx as nx
     >>> from bitwright import parse, run
@@ -229,7 +229,7 @@ _FORMS = {
 
 
 def is_shape(text: str) -> bool:
-    """Whether a text names a shape, and not a file: `torus:20x30`."""
+    """Whether a text is a shape, such as `torus:20x30`, rather than a file name."""
     name, colon, rest = text.partition(":")
     return (
         bool(colon) and re.fullmatch("[a-z]+", name) is not None and len(name) > 1 and not rest.startswith(("/", "\\"))
@@ -237,7 +237,7 @@ def is_shape(text: str) -> bool:
 
 
 def shaped_graph(text: str) -> NamedGraph:
-    """The graph of a shape and its size; nodes are called 0, 1, ..., in a grid, board or torus by row and column: 3.7.
+    """The graph of a shape and its size; nodes are named 0, 1, ..., or by row and column: 3.7.
 
     >>> shaped_graph("torus:3x4").topology
     <Topology: 12 nodes, 48 edges>
@@ -247,16 +247,14 @@ def shaped_graph(text: str) -> NamedGraph:
     name, _, size = text.partition(":")
     if name not in _FORMS:
         known = ", ".join(_FORMS)
-        raise InputError(
-            f"there is no shape of graphs '{shorten(name)}'; there are {known}{suggestion(name, list(_FORMS))}"
-        )
+        raise InputError(f"unknown graph shape '{shorten(name)}'; choose from {known}{suggestion(name, list(_FORMS))}")
     numbers = [int(part) for part in re.findall("[0-9]+", size) if len(part) < 19]
     flat = name in ("grid", "board", "torus")
     form = (
         r"[0-9]{1,18}x[0-9]{1,18}" if flat else r"[0-9]{1,18}(,[0-9]{1,18}){1,2}" if name == "random" else "[0-9]{1,18}"
     )
     if not re.fullmatch(form, size, re.ASCII) or not numbers[0] or (flat and not numbers[1]):
-        raise InputError(f"a graph of this shape is given as {_FORMS[name]}, got '{shorten(text)}'")
+        raise InputError(f"a graph of this shape must have the form {_FORMS[name]}, got '{shorten(text)}'")
     nodes = numbers[0] * numbers[1] if flat else numbers[0]
     edges = nodes * nodes if name == "complete" else numbers[1] if name == "random" else nodes
     if max(nodes, edges) > MOST_NODES:
@@ -268,7 +266,7 @@ def shaped_graph(text: str) -> NamedGraph:
 
 
 def _board(board: Board, diagonal: bool, names: list[str]) -> NamedGraph:
-    """Up to eight neighbours at each node, or four where diagonals do not count."""
+    """Up to eight neighbours of each node, or four without diagonals."""
     ways = ("east", "south", "south.east", "south.west") if diagonal else ("east", "south")
     beside = [board.beside(way) for way in ways]
     edges = np.concatenate([np.stack((np.flatnonzero(to >= 0), to[to >= 0]), axis=1) for to in beside])
@@ -277,7 +275,7 @@ def _board(board: Board, diagonal: bool, names: list[str]) -> NamedGraph:
 
 
 def _random(nodes: int, edges: int, seed: int = 0) -> IntArray:
-    """That many different edges between different nodes, each choice equally likely."""
+    """The given number of distinct edges between different nodes, drawn uniformly."""
     most = nodes * (nodes - 1) // 2
     if edges > most:
         raise InputError(f"{nodes:,} nodes have at most {most:,} edges, got {edges:,}")
@@ -290,7 +288,7 @@ def _random(nodes: int, edges: int, seed: int = 0) -> IntArray:
 
 
 def _few(rng: np.random.Generator, most: int, count: int) -> IntArray:
-    """Different numbers below `most`, of which there are many."""
+    """Distinct random numbers below `most`, which is much larger than `count`."""
     found = np.zeros(0, dtype=np.int64)
     while len(found) < count:
         found = np.concatenate((found, rng.integers(0, most, count)))

@@ -24,11 +24,11 @@ _WITH_VALUE = re.compile(rf'((?:{_QUOTED}|[^"])*):([^:"]*)', re.DOTALL)
 _PIECES = re.compile(rf'{_QUOTED}|-|[^"-]+', re.DOTALL)
 _LONGEST = 1_000  # characters of a number
 _MOST_DASHES = 100  # outside of quotes, in the two names of an edge: any of them may be the one between the names
-_LARGEST = 2**63 - 1  # of an array of integers
+_LARGEST = 2**63 - 1  # largest integer of an array
 
 
 def parse_assignments(pairs: Sequence[str]) -> dict[str, str]:
-    """Parses texts NAME=VALUE.
+    """Parses texts of the form NAME=VALUE.
 
     >>> parse_assignments(["source=a,b", "id=order"])
     {'source': 'a,b', 'id': 'order'}
@@ -38,9 +38,9 @@ def parse_assignments(pairs: Sequence[str]) -> dict[str, str]:
         name, equals, value = pair.partition("=")
         name = name.strip()
         if not equals or not name:
-            raise InputError(f"an input of a node program is given as NAME=VALUE, got '{shorten(pair)}'")
+            raise InputError(f"an input of a node program must be NAME=VALUE, got '{shorten(pair)}'")
         if name in found:
-            raise InputError(f"{shorten(name)} is given twice: '{shorten(found[name])}' and '{shorten(value)}'")
+            raise InputError(f"{shorten(name)} is repeated: '{shorten(found[name])}' and '{shorten(value)}'")
         found[name] = value
     return found
 
@@ -53,10 +53,10 @@ def values_for(
     program: str = "the program",
     lets: Sequence[str] = (),
 ) -> dict[str, IntArray]:
-    """For each word an array: of every node, of every port, or of one number for the graph.
+    """An array for each input: a value per node, per port, or one number for the graph.
 
-    What is not given is the column of that name in `table`, else the attribute of that name in the graph. `lets` are
-    the numbers of the program that may be given other values, for the refusal of a value that is too large.
+    Missing inputs come from the column with their name in `table`, otherwise from that attribute of the graph. `lets`
+    are the overridable numbers of the program, for the message about a value that is too large.
     """
     known = [word.name for word in words]
     for name in given:
@@ -68,7 +68,7 @@ def values_for(
 
 
 class _Input:
-    """One input of a program on one graph. Items are its nodes or its edges; both ports of an edge get its value."""
+    """One input of a program on a graph. Items are its nodes or edges; both ports of an edge get its value."""
 
     def __init__(
         self, word: NodeWord, graph: NamedGraph, columns: Values, program: str, lets: Sequence[str] = ()
@@ -78,7 +78,7 @@ class _Input:
         self.kind = "node" if self.of_nodes else "edge"
         self.label = graph.node_label if self.of_nodes else graph.edge_label
         self.count = graph.topology.nodes if self.of_nodes else graph.topology.edges
-        # whether naming some nodes or edges is enough: they get 1, the others 0
+        # whether items can just be named: they get 1, the others 0
         self.marks = word.width == 1 and not word.unique and word.place != "whole"
         self.least, most = word.range
         self.most = min(most, _LARGEST)
@@ -102,7 +102,7 @@ class _Input:
         return values
 
     def _one_each(self, given: Any) -> list[Any] | None:
-        """The values, where they are given one for each node or port, in order."""
+        """The values, if given in order, one per node or port."""
         if isinstance(given, np.ndarray):
             if given.ndim != 1:
                 raise InputError(f"{self.word.name} must be an array of one dimension, got {given.ndim}")
@@ -110,17 +110,17 @@ class _Input:
         if not isinstance(given, list | tuple | range):
             return None
         flags = bool(given) and all(isinstance(value, bool | np.bool_) for value in given)
-        return list(given) if flags or not self.marks else None  # else they name some nodes or edges
+        return list(given) if flags or not self.marks else None  # otherwise they name some nodes or edges
 
     def _by_item(self, given: Any) -> dict[int, Any]:
-        """Values by the number of a node or an edge; those left out are missing, or 0 where items are only marked."""
+        """Values by the number of a node or edge; omitted items are missing, or 0 if items are only marked."""
         name, known = self.word.name, self._known()
         if given is None:
             alike = next((other for other in known if other.lower() == name.lower()), name)
-            if alike in known or not self.count:  # no items, so no values to ask for
+            if alike in known or not self.count:  # without items no values are needed
                 return dict(known.get(alike, {}))
-            there = f"; the {self.kind}s have {listing(list(known))}" if known else ""
-            raise InputError(f"{self.program} needs {name}{self._how}{there}")
+            hint = f"; the {self.kind}s have {listing(list(known))}" if known else ""
+            raise InputError(f"{self.program} needs {name}{self._how}{hint}")
         if isinstance(given, str):
             return self._from_text(given)
         found: dict[int, Any] = {}
@@ -143,8 +143,8 @@ class _Input:
             if text[1:] in known or not self.count:
                 return dict(known.get(text[1:], {}))
             names = list(known)
-            there = suggestion(text[1:], names) or (f"; there is {listing(names)}" if names else "; they have none")
-            raise InputError(f"{self.kind}s have no attribute '{shorten(text[1:])}'{there}")
+            hint = suggestion(text[1:], names) or (f"; choose from {listing(names)}" if names else "; they have none")
+            raise InputError(f"{self.kind}s have no attribute '{shorten(text[1:])}'{hint}")
         if self.of_nodes and text in ("order", "name"):
             return dict(enumerate(range(graph.topology.nodes) if text == "order" else graph.names))
         found: dict[int, Any] = {}
@@ -166,11 +166,11 @@ class _Input:
         return self._beside(found) if others is None else {**dict.fromkeys(range(self.count), others), **found}
 
     def _beside(self, found: dict[int, Any]) -> dict[int, Any]:
-        """These values, and where none is named what the graph or the table has under the name of this input."""
+        """These values; if no item is named, the graph's or table's values under the name of this input."""
         return found if self.marks else {**self._known().get(self.word.name, {}), **found}
 
     def _split(self, text: str) -> list[str]:
-        """The items between commas; commas in quotes do not separate."""
+        """The items between commas; quoted commas do not separate."""
         items: list[str] = []
         at = 0
         while True:
@@ -178,7 +178,7 @@ class _Input:
             assert match is not None
             if match[2] == '"':
                 rest = shorten(text[match.end() - 1 :])
-                raise InputError(f"{self.word.name} has a double quote that is not closed: '{rest}'")
+                raise InputError(f"{self.word.name} has an unclosed double quote: '{rest}'")
             if not match[1].strip():
                 raise InputError(f"{self.word.name} has an empty value in '{shorten(text)}'{self._how}")
             items.append(match[1])
@@ -192,7 +192,7 @@ class _Input:
             return [self.graph.number(_unquoted(key))]
         dashes = [match.start() for match in _PIECES.finditer(key) if match[0] == "-"]
         if not dashes:
-            raise InputError(f"{self.word.name} is of edges, and '{shorten(key)}' is none{self._how}")
+            raise InputError(f"{self.word.name} is for edges, and '{shorten(key)}' is not an edge{self._how}")
         if len(dashes) > _MOST_DASHES:
             raise InputError(
                 f"'{shorten(key)}' has more than {_MOST_DASHES} dashes; put names with - in double quotes, as in "
@@ -215,7 +215,7 @@ class _Input:
             return [self.graph.number(key)]
         if not isinstance(key, tuple) or len(key) != 2:
             raise InputError(
-                f"{self.word.name} is of edges: name each by its two nodes, (u, v), got {shorten(repr(key))}"
+                f"{self.word.name} is for edges: name each by its two nodes, (u, v), got {shorten(repr(key))}"
             )
         if not (edges := self.graph.edges_between(*map(self.graph.number, key))):
             between = "from '{}' to '{}'" if self.graph.topology.directed else "between '{}' and '{}'"
@@ -259,7 +259,7 @@ class _Input:
         return np.array(values, dtype=np.int64)
 
     def _whole(self, value: Any, name: str, label: Callable[[int], str] | None = None, item: int = 0) -> int:
-        """A value as a number that fits; the words for a refusal are only made for one."""
+        """A value as a number within bounds."""
         number = whole_number(value)
         if number is not None and self.least <= number <= self.most:
             return number
@@ -276,7 +276,7 @@ class _Input:
 
     @property
     def _how(self) -> str:
-        """Advice about what to give, for the end of a message."""
+        """Advice about the expected form, to end a message."""
         name = self.word.name
         if self.word.place == "whole":
             return f": give {name}=NUMBER"
@@ -289,7 +289,7 @@ class _Input:
 
 
 def whole_number(value: Any) -> int | None:
-    """An integer of any kind, or the text of one; None for everything else.
+    """An integer of any type, or a text with an integer; None for everything else.
 
     >>> [whole_number(value) for value in (3, True, 3.0, "0x10", "3.0", 2.5, "x")]
     [3, 1, 3, 16, 3, None, None]

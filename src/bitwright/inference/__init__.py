@@ -1,9 +1,9 @@
-"""Templates from executions: what states and their successors confirm, clear, or leave open.
+"""Templates from executions: the writes that states and their successors confirm, clear, or leave undetermined.
 
-Here is which configuration writes which bit, by elimination. A bit that is 0 after a step clears every configuration of
-the state before it: none of them writes that bit. A bit that is 1 was written by one of them, so where all others are
-cleared, the one that is left is confirmed. What is neither is not determined by these states; and a bit that is 1 with
-no candidate left to write it is a contradiction.
+This module determines by elimination which configuration writes which bit. A bit that is 0 after a step clears every
+configuration of the state before it: none of them writes that bit. A bit that is 1 was written by one of them; if all
+others are cleared, the remaining write is confirmed. Writes that are neither are not determined by these states; a bit
+that is 1 without any remaining candidate is a contradiction.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Rows = NDArray[np.uint64]  # bits of a state in words, or the bits that a config
 
 @dataclass(frozen=True, eq=False)
 class SeenBlock:
-    """The configurations of one block that some state shows, and what elimination leaves of their writes."""
+    """The configurations of one block that occur in the states, and the writes that elimination leaves."""
 
     bits: IntArray
     configs: IntArray  # (seen,) ascending
-    of_state: IntArray  # (N,) which of them each state has
+    of_state: IntArray  # (N,) index of each state's configuration
     order: IntArray  # (N,) states by configuration
-    first: IntArray  # (seen,) where each begins in that order
+    first: IntArray  # (seen,) start of each configuration in that order
     open: Rows  # (seen, words) bits that were on after every state with it
 
     @property
@@ -45,7 +45,7 @@ class SeenBlock:
 
 
 class Evidence:
-    """Executions in packed words, to be looked at block by block."""
+    """Executions in packed words, for access by block."""
 
     def __init__(self, executions: Executions) -> None:
         self.executions = executions
@@ -53,12 +53,12 @@ class Evidence:
         self.bits = self.before.shape[1]
 
     def block(self, bits: Sequence[int]) -> SeenBlock:
-        """The configurations of a block of these bits, as the states show them."""
+        """The configurations of a block of these bits in the states."""
         places = np.asarray(bits, dtype=np.int64)
         config = self.before[:, places] @ (1 << np.arange(len(places)))
         order = np.argsort(config, kind="stable")
         in_order = config[order]
-        begins = np.ones(len(order), dtype=bool)  # where a configuration is not the one before it
+        begins = np.ones(len(order), dtype=bool)  # starts of new configurations
         np.not_equal(in_order[1:], in_order[:-1], out=begins[1:])
         first = np.flatnonzero(begins)
         of_state = np.empty(len(order), dtype=np.int64)
@@ -68,7 +68,7 @@ class Evidence:
 
 
 class Elimination:
-    """All blocks of a partition of the bits, eliminated."""
+    """All blocks of a partition of the bits, after elimination."""
 
     def __init__(self, evidence: Evidence, blocks: Sequence[Sequence[int]]) -> None:
         self.evidence = evidence
@@ -76,7 +76,7 @@ class Elimination:
 
     @cached_property
     def _counted(self) -> tuple[Rows, Rows]:  # (N, words), (N, words)
-        """Bits with a candidate in each state, and those with two or more."""
+        """Bits with a candidate in each state, and bits with two or more."""
         some, several = np.zeros_like(self.evidence.after), np.zeros_like(self.evidence.after)
         for block in self.blocks:
             candidates = block.candidates
@@ -86,7 +86,7 @@ class Elimination:
 
     @cached_property
     def unexplained(self) -> BoolArray:  # (N, k)
-        """Bits that are on after a state although no candidate is left to write them."""
+        """Bits that are on after a state although no candidate remains to write them."""
         return unpack_rows(self.evidence.after & ~self._counted[0], self.evidence.bits)
 
     @cached_property
@@ -96,7 +96,7 @@ class Elimination:
 
     @cached_property
     def confirmed(self) -> list[BoolArray]:  # for each block (seen, k)
-        """Writes that some state shows to be the only ones left."""
+        """Writes that are the only remaining candidate for some state."""
         some, several = self._counted
         single = some & ~several
         found = [block.gathered(block.candidates & single) for block in self.blocks]
@@ -104,7 +104,7 @@ class Elimination:
 
 
 def pack_rows(states: BoolArray) -> Rows:  # (N, k) -> (N, words)
-    """Each state in words of its own."""
+    """Packs each state into separate words."""
     return pack_words(states.T)
 
 

@@ -1,6 +1,6 @@
-"""A contradiction and its witness: the state that turned a bit on, and the few states that show that nothing could.
+"""A contradiction and its witness: a state that turned a bit on, and a few states that exclude every possible cause.
 
-Few states are a smallest set that meets every one of many sets: found by branching on a set that is not met yet.
+The fewest states form a minimum hitting set, found by branching on a set that is not yet hit.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from bitwright.inference import Elimination, Rows, pack_rows
 from bitwright.rules.layout import IntArray
 from bitwright.runs.observers import Progress
 
-_TRIED = 32  # contradictions whose witnesses are looked at
-_LOOKS = 3_000  # of the search for a shorter witness
+_TRIED = 32  # contradictions whose witnesses are compared
+_LOOKS = 3_000  # budget of the search for a shorter witness
 
 
 @dataclass(frozen=True)
@@ -25,16 +25,16 @@ class Contradiction:
 
     bit: int
     state: int  # after it the bit is on
-    cleared_by: tuple[int, ...]  # states after which it is off, and which together show all blocks of that state
+    cleared_by: tuple[int, ...]  # states after which the bit is off, which together cover all blocks of that state
     shortest: bool  # whether no witness of this bit and state is shorter, proved
-    states: int  # how many states of the data contradict in some bit
-    suspect: int | None  # the one state without which this bit has no contradiction
-    only_suspect: bool  # whether there is just one such state
-    blocks: tuple[tuple[int, ...], ...]  # those that are meant
+    states: int  # number of states in the data with a contradiction
+    suspect: int | None  # the only state whose removal resolves this bit's contradictions
+    only_suspect: bool  # whether there is exactly one such state
+    blocks: tuple[tuple[int, ...], ...]  # the blocks involved
 
 
 def find_contradiction(elimination: Elimination) -> Contradiction | None:
-    """The contradiction with the shortest witness, of those that were looked at; None where the data agree."""
+    """The contradiction with the shortest witness among those compared; None if the data are consistent."""
     wrong = elimination.unexplained
     if not wrong.any():
         return None
@@ -61,17 +61,17 @@ def find_contradiction(elimination: Elimination) -> Contradiction | None:
 
 
 def _cover(elimination: Elimination, state: int, bit: int) -> tuple[BoolArray, IntArray]:  # (zeros, blocks), (zeros,)
-    """Which states without the bit share which blocks with this one."""
+    """Which states without the bit share which blocks with this state."""
     zeros = np.flatnonzero(~elimination.evidence.executions.after[:, bit])
     shared = [block.of_state[zeros] == block.of_state[state] for block in elimination.blocks]
     cover = np.stack(shared, axis=1)
-    _, first = np.unique(cover, axis=0, return_index=True)  # of states that share the same blocks the earliest
+    _, first = np.unique(cover, axis=0, return_index=True)  # the earliest of states that share the same blocks
     first.sort()
     return cover[first], zeros[first]
 
 
 def _shorter(elimination: Elimination, state: int, bit: int, known: list[int]) -> tuple[list[int], bool]:
-    """The shortest witness of a contradiction, and whether the search went to its end."""
+    """The shortest witness of a contradiction, and whether the search was exhaustive."""
     cover, zeros = _cover(elimination, state, bit)
     try:
         for found in hitting_sets(cover, len(known) - 1, SearchBudget(_LOOKS)):
@@ -83,11 +83,11 @@ def _shorter(elimination: Elimination, state: int, bit: int, known: list[int]) -
 
 
 def _suspects(elimination: Elimination, bit: int) -> list[int]:
-    """The states each of which, left out alone, leaves no contradiction of this bit."""
+    """The single states whose removal resolves all contradictions of this bit."""
     on = elimination.evidence.executions.after[:, bit]
     unexplained = np.flatnonzero(elimination.unexplained[:, bit])
     suspects = set(unexplained.tolist()) if len(unexplained) == 1 else set[int]()
-    explained: dict[int, set[int]] = {}  # by state without the bit: contradictions that only it makes
+    explained: dict[int, set[int]] = {}  # by state without the bit: contradictions that it alone causes
     zeros = np.flatnonzero(~on)
     for block in elimination.blocks:
         times = np.bincount(block.of_state[zeros], minlength=len(block.configs))
@@ -105,18 +105,18 @@ class SearchLimitError(Exception):
     """The search exceeded its budget of looks."""
 
 
-_TELL = 1_000  # looks between two that progress hears of
+_TELL = 1_000  # steps between progress reports
 
 
 class SearchBudget:
-    """Looks that a search may still take."""
+    """The remaining steps of a search."""
 
     def __init__(self, looks: int, progress: Progress | None = None) -> None:
         self.left = self.all = looks
         self._progress, self._told = progress, looks
 
     def spend(self, looks: int = 1) -> None:
-        """Spends that many looks; raises SearchLimitError if fewer are left."""
+        """Spends that many steps; raises SearchLimitError if fewer remain."""
         if self.left < looks:
             raise SearchLimitError
         self.left -= looks
@@ -126,9 +126,9 @@ class SearchBudget:
 
 
 def hitting_sets(member: BoolArray, most: int, budget: SearchBudget) -> Iterator[list[tuple[int, ...]]]:
-    """For sizes 0, 1, ... `most`: the minimal sets of that many elements that meet all given sets.
+    """For sizes 0, 1, ... `most`: the minimal sets of that size that hit all given sets.
 
-    `member[e, s]` says whether element e is in set s. Each look branches on the smallest set that is not met.
+    `member[e, s]` is whether element e is in set s. Each step branches on the smallest set that is not hit.
     """
     member = member[:, np.argsort(member.sum(axis=0), kind="stable")]  # small sets first
     words = pack_rows(member)
@@ -173,10 +173,10 @@ def _branch(
 
 
 def cover_greedily(member: BoolArray) -> list[int]:
-    """A small set of elements that meets all sets, each choice the element that meets most; all sets can be met."""
+    """A small set of elements that hits all sets, chosen greedily; every set must be nonempty."""
     unmet, chosen = np.ones(member.shape[1], dtype=bool), list[int]()
     while unmet.any():
-        rare = np.flatnonzero(unmet)[np.argmin(member[:, unmet].sum(axis=0))]  # whose elements are few goes first
+        rare = np.flatnonzero(unmet)[np.argmin(member[:, unmet].sum(axis=0))]  # the set with the fewest elements first
         ways = np.flatnonzero(member[:, rare])
         best = int(ways[np.argmax(member[ways][:, unmet].sum(axis=1))])
         chosen.append(best)

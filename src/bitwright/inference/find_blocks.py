@@ -1,10 +1,11 @@
-"""Smallest blocks that explain executions: bits that are read together must share a block.
+"""Finds the smallest blocks that explain executions: bits that are read together must share a block.
 
-Blocks that explain the data go on doing so when some of them are joined, so the search begins with every bit by itself.
-A state that these blocks cannot explain (a bit is on afterwards, and every configuration is cleared) needs a block of
-which the configuration in that state occurs in no state after which the bit is off. The fewest bits of which that is
-true are the smallest sets that meet, for every such other state, the bits in which the two differ; the blocks of these
-bits are joined. Where several sets would do they are tried one after the other; where none does there are no blocks.
+Blocks that explain the data still do after some of them are joined, so the search begins with every bit in a
+separate block. A state that these blocks cannot explain (a bit is on afterwards, and every configuration is cleared)
+needs a block whose configuration in that state occurs in no state after which the bit is off. The smallest such sets
+of bits are the smallest sets that meet, for every such other state, the bits in which the two states differ; the
+blocks of these bits are joined. If several sets are possible, they are tried in turn; if none works, there are no
+blocks.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from bitwright.inference.contradiction import SearchBudget, SearchLimitError, hi
 from bitwright.rules.layout import IntArray
 from bitwright.runs.observers import Progress
 
-MAX_FOUND = 6  # bits of a block that is looked for
-_LOOKS = 400_000  # of the search; joining once costs as much as _JOIN of them, and every bit may be joined twice
+MAX_FOUND = 6  # most bits of a block in the search
+_LOOKS = 400_000  # budget of the search; a join costs _JOIN steps, and every bit may be joined twice
 _JOIN = 2_000
-_ASKED = 6  # unexplained states of a bit that are looked at, to find one with a single way out
-_KEPT = 1 << 28  # bytes of candidates that are kept between looks
+_ASKED = 6  # unexplained states of a bit that are compared, to find one with a single solution
+_KEPT = 1 << 28  # most bytes of cached candidates
 
 Block = tuple[int, ...]
 Blocks = frozenset[Block]
@@ -33,23 +34,23 @@ Blocks = frozenset[Block]
 
 @dataclass(frozen=True)
 class FoundBlocks:
-    """Blocks that explain the data, none of which can be split; or none, and whether that is proved."""
+    """The blocks found, none of which can be split; or none, and whether that is proved."""
 
     blocks: list[list[int]] | None
-    gave_up: bool = False  # the search ended before it knew
-    others: list[list[int]] = field(default_factory=list)  # bits that could be read together instead of some of these
+    gave_up: bool = False  # the search ended without a result
+    others: list[list[int]] = field(default_factory=list)  # alternatives to some of these blocks
     unexplained: tuple[int, int] | None = None  # a state and a bit that no blocks explain
 
     @property
     def unique(self) -> bool:
-        """Whether no other choice came up on the way."""
+        """Whether the search met no alternative."""
         return self.blocks is not None and not self.others
 
 
 def find_blocks(
     executions: Executions, most: int = MAX_FOUND, looks: int | None = None, progress: Progress | None = None
 ) -> FoundBlocks:
-    """The smallest blocks, of at most `most` bits, that explain executions. `progress` is called with looks taken."""
+    """The smallest blocks, of at most `most` bits, that explain executions; `progress` gets the steps taken."""
     looks = _LOOKS + 2 * _JOIN * len(executions.names) if looks is None else looks
     search = _Search(executions, most, SearchBudget(looks, progress))
     start = frozenset((bit,) for bit in range(len(executions.names)))
@@ -66,11 +67,11 @@ def find_blocks(
 
 @dataclass(frozen=True)
 class _Choice:
-    """A state that needs a block, and the smallest ways to join one for it."""
+    """A state that needs a block, and the smallest joins that provide it."""
 
     state: int
     bit: int
-    size: int  # of the bits that ask for it
+    size: int  # number of bits that require it
     ways: list[Block]
 
 
@@ -86,13 +87,13 @@ class _Search:
         self._may_keep = max(1, _KEPT // max(1, self.evidence.after.nbytes))
 
     def solve(self, blocks: Blocks) -> Blocks | None:
-        """These blocks, joined as little as possible so that they explain the data; None if that is not possible."""
+        """These blocks with the fewest joins that explain the data; None if there are none."""
         self.budget.spend(_JOIN)
         choices = self._choices(blocks)
         if not choices:
             return None if choices is None else blocks
         plain = [choice for choice in choices if len(choice.ways) == 1]
-        if len(plain) > 1:  # several needs that have one smallest way out each: all at once
+        if len(plain) > 1:  # apply all unique solutions at once
             joined = blocks
             for choice in plain:
                 joined = _join(joined, choice.ways[0])
@@ -110,7 +111,7 @@ class _Search:
         return None
 
     def _choices(self, blocks: Blocks) -> list[_Choice] | None:
-        """For every bit with unexplained states the one with the fewest ways out; None if some state has none."""
+        """For every bit with unexplained states, the state with the fewest solutions; None if some state has none."""
         unexplained = self._unexplained(blocks)
         choices: list[_Choice] = []
         for bit in np.flatnonzero(unexplained.any(axis=0)).tolist():
@@ -173,7 +174,7 @@ class _Search:
         return found
 
     def split(self, blocks: Blocks) -> Blocks:
-        """The same blocks, each split as long as the parts explain the data as well."""
+        """The same blocks, each split as long as the parts still explain the data."""
         for block in sorted(blocks, key=lambda block: (-len(block), block)):
             for chosen in range(1, 1 << len(block) - 1):
                 left = tuple(bit for place, bit in enumerate(block) if chosen >> place & 1)
@@ -185,12 +186,12 @@ class _Search:
 
 
 def _join(blocks: Blocks, way: Block) -> Blocks:
-    """The blocks of these bits as one."""
+    """Merges the blocks of these bits."""
     touched = {block for block in blocks if set(block) & set(way)}
     return (blocks - touched) | {tuple(sorted(bit for block in touched for bit in block))}
 
 
 def _first_rows(executions: Executions) -> IntArray:
-    """The first of all executions that are alike."""
+    """The first of each group of equal executions."""
     both = np.packbits(np.concatenate([executions.before, executions.after], axis=1), axis=1)
     return np.sort(np.unique(both, axis=0, return_index=True)[1])

@@ -1,4 +1,4 @@
-"""Recovers a program with known blocks from executions: its writes, how certain they are, and what is left open."""
+"""Recovers a program with known blocks from executions: its writes, their certainty, and the open ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bitwright.runs.successors import successors
 
 
 class Recovered:
-    """The writes that executions confirm, clear and leave open, given the blocks; the data must not contradict."""
+    """The writes that executions confirm, clear and leave open, for given blocks; the data must be consistent."""
 
     def __init__(self, executions: Executions, layout: Layout, blocks: Sequence[Sequence[int]]) -> None:
         self.executions, self.layout = executions, layout
@@ -35,31 +35,31 @@ class Recovered:
 
     @cached_property
     def seen(self) -> int:
-        """The number of configurations that some state shows."""
+        """The number of configurations that occur in some state."""
         return sum(len(block.configs) for block in self.elimination.blocks)
 
     @cached_property
     def confirmed(self) -> int:
-        """Writes that some state proves."""
+        """The number of writes that some state proves."""
         return sum(int(rows.sum()) for rows in self.elimination.confirmed)
 
     @cached_property
     def undetermined(self) -> int:
-        """Writes of configurations that were seen, and that the states neither prove nor exclude."""
+        """The number of writes of seen configurations that the states neither prove nor exclude."""
         return sum(int(rows.sum()) for rows in self.elimination.open) - self.confirmed
 
     @property
     def cleared(self) -> int:
-        """Writes that some state excludes."""
+        """The number of writes that some state excludes."""
         return self.seen * self.layout.size - self.confirmed - self.undetermined
 
     @property
     def determined(self) -> bool:
-        """Whether nothing is left open."""
+        """Whether no write is left open."""
         return self.seen == self.configurations and not self.undetermined
 
     def program(self) -> Program:
-        """The program of the confirmed writes; those left open are left out."""
+        """The program of the confirmed writes, without the open ones."""
         templates = [
             (number, int(config), np.flatnonzero(row).tolist())
             for number, (block, rows) in enumerate(
@@ -69,7 +69,7 @@ class Recovered:
             if row.any()
         ]
         if not templates:
-            raise InputError("these states confirm no write at all, so there is no program to write; give more states")
+            raise InputError("these states confirm no write, so there is no program; give more states")
         return Program.from_tables(self.layout, self.blocks, templates)
 
     def open_lines(self) -> Iterator[str]:
@@ -85,6 +85,6 @@ class Recovered:
                 yield f"when {when} write {' '.join(self.layout.name_of(bit) for bit in written)}"
 
     def reproduced(self, program: Program) -> int:
-        """The number of states from which a program takes the right step."""
+        """The number of states for which a program takes the right step."""
         made = successors(program, self.executions.before)
         return int((made == self.executions.after).all(axis=1).sum())

@@ -1,4 +1,4 @@
-"""Computers as programs: the SBN machines A (the paper's) and B (logarithmic), and plain SBN to check them against."""
+"""Computers as programs: the SBN machines A (the paper's) and B (logarithmic), and an SBN interpreter as oracle."""
 
 from bitwright.machines.sbn.assembler import assemble, load_sbn
 from bitwright.machines.sbn.code import Code, Instruction, Sizes, interpret, run_interpreter

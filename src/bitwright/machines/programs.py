@@ -1,6 +1,6 @@
 """Programs for machines: SBN (.sbn), SUBLEQ (.sq) and its images (.dec), or machine V alone.
 
-This module is what the service layer loads when such a file, or `machine-v`, is named.
+The service layer loads this module for such a file, or for the name `machine-v`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bitwright.theory.proof import smallest_examples
 
 @dataclass(frozen=True)
 class SubleqProgram:
-    """Machine V, the image that it runs, and the labels of its text."""
+    """Machine V, the image that it runs, and the labels of its source text."""
 
     machine: MachineV
     image: list[int]
@@ -35,14 +35,14 @@ class SubleqProgram:
 
 
 def open_program(target: str, letter: str | None = None, **shape: int | str | None) -> Algorithm:
-    """The program as an algorithm, on the machine that is asked for or that its file describes."""
+    """The program as an algorithm, on the requested machine or the one that its file describes."""
     if target.lower().endswith(".sbn"):
         return on_sbn_machine(load_sbn(target), letter)
     return open_subleq(target, letter, **shape).algorithm  # type: ignore[arg-type]
 
 
 def check_program(path: Path) -> tuple[str, list[str]]:
-    """The size of a program without problems, and warnings about it."""
+    """The size of a valid program, and warnings about it."""
     if path.suffix.lower() == ".sbn":
         return str(load_sbn(path).sizes), []
     if path.suffix.lower() == ".sq":
@@ -52,7 +52,7 @@ def check_program(path: Path) -> tuple[str, list[str]]:
 
 
 def on_sbn_machine(code: Code, letter: str | None = None) -> Algorithm:
-    """Code on a machine of its size, padded so that the sign rule is certified for it."""
+    """Code on a machine of its size, padded so that the sign rule holds for it."""
     if letter == "V":
         raise InputError("an SBN program runs on machine A or B; machine V runs SUBLEQ, .sq and .dec files")
     return with_padding((machine_a if letter == "A" else machine_b)(code.sizes).algorithm(code))
@@ -65,7 +65,7 @@ def open_subleq(
     word_width: int | None = None,
     dialect: str | None = None,
 ) -> SubleqProgram:
-    """Machine V as these settings or the program itself describe it, with the image to run."""
+    """Machine V with these settings or the program's own, and the image to run."""
     name, labels, image = Path(target).name, dict[str, int](), list[int]()
     if letter not in (None, "V"):
         raise InputError(f"{name} is for machine V, not machine {letter}")
@@ -81,7 +81,7 @@ def open_subleq(
         wanted = (("words", words), ("word width", word_width), ("dialect", dialect))
         missing = ", ".join(what for what, value in wanted if value is None)
         raise InputError(
-            f"{name} does not say what machine it is for; give its {missing}, "
+            f"{name} does not specify its machine; give its {missing}, "
             "such as words 65536, word width 16 and dialect howerj"
         )
     return SubleqProgram(machine_v(Shape(words, word_width, find_dialect(dialect))), image, labels, Path(target).stem)

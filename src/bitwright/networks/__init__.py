@@ -1,4 +1,4 @@
-"""Real networks: initial weights, gradient descent, integers, the store."""
+"""Trained networks: initial weights, gradient descent, integer networks, and network files."""
 
 from bitwright.networks.descent import History, Plan, TrainingError
 from bitwright.networks.integer import IntegerNetwork

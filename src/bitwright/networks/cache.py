@@ -1,7 +1,7 @@
-"""Networks in folders: the user's cache, where the next run finds them, and ensembles with a file for each member.
+"""Folders of networks: the user's cache, and ensembles with one file for each member.
 
-An entry of the cache is used only if its digest says that it is as it was written; else it is trained again and
-replaced. Several processes may write at once: an entry is complete or not there, and all would write the same network.
+A cache entry is used only if its digest matches; otherwise its network is trained again and replaced. Several processes
+may write at once: entries are complete or absent, and every process would write the same network.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _log = logging.getLogger(__name__)
 
 
 def cached_network(program: Program, recipe: Recipe, progress: Progress | None = None) -> tuple[FloatNetwork, bool]:
-    """The network of this recipe, from the cache or trained now and kept; and whether it was trained now.
+    """Returns the network of this recipe, from the cache or newly trained and stored, and whether it was trained now.
 
-    An entry that cannot be used is replaced, with a warning to the log: a line on stderr unless logging is set up.
+    An unusable entry is replaced with a warning in the log, which goes to stderr unless logging is configured.
     """
     try:
         path = entry_path(program, recipe)
@@ -44,21 +44,21 @@ def cached_network(program: Program, recipe: Recipe, progress: Progress | None =
                 raise InputError(f"{path} was trained with other settings")
             return network, False
         except InputError as error:
-            _log.warning("%s; it is trained again and replaced", error)
+            _log.warning("%s; training it again", error)
     network, _ = train(program, recipe, progress)
-    with suppress(OSError, InputError):  # a cache that cannot be written is no reason to fail
+    with suppress(OSError, InputError):  # an unwritable cache is not an error
         path.parent.mkdir(parents=True, exist_ok=True)
         save_network(network, program, path)
     return network, True
 
 
 def is_as_asked(network: FloatNetwork, recipe: Recipe) -> bool:
-    """Whether a stored network is the one that this recipe gives here."""
+    """Whether a stored network is the one that this recipe produces on this machine."""
     return network.origin.kernel == recipe.kernel and has_settings(network, recipe)
 
 
 def has_settings(network: FloatNetwork, recipe: Recipe) -> bool:
-    """Whether a stored network is one that this recipe gives, by some kernel."""
+    """Whether this recipe produces a stored network with some kernel."""
     found, plan = network.origin, recipe.plan
     return (
         (network.shape.width, found.seed, found.member, found.start)
@@ -71,7 +71,7 @@ def has_settings(network: FloatNetwork, recipe: Recipe) -> bool:
 
 
 def entry_path(program: Program, recipe: Recipe) -> Path:
-    """The file of this recipe: recipes and kernels that may give different weights have different files."""
+    """Returns the file of this recipe; recipes and kernels that may give different weights have different files."""
     decides = json.dumps({**asdict(recipe), "kernel": recipe.kernel}, sort_keys=True, default=float)
     key = sha256(decides.encode()).hexdigest()[:16]
     return networks_folder() / f"{program.id[:24]}-{recipe.width}-{recipe.seed}-{recipe.member}-{key}.safetensors"
@@ -86,17 +86,17 @@ def cache_folder() -> Path:
     if own := os.environ.get("BITWRIGHT_CACHE"):
         return Path(own) / "bitwright"
     shared = os.environ.get("XDG_CACHE_HOME", "")
-    if os.path.isabs(shared):  # the standard says that others are to be ignored
+    if os.path.isabs(shared):  # the XDG standard ignores relative paths
         return Path(shared) / "bitwright"
     try:
         return Path.home() / ".cache" / "bitwright"
     except RuntimeError:
-        raise InputError("this user has no home folder to keep a cache in; set BITWRIGHT_CACHE to a folder") from None
+        raise InputError("this user has no home folder for the cache; set BITWRIGHT_CACHE to a folder") from None
 
 
 @dataclass(frozen=True)
 class CachedNetwork:
-    """A file of ours in the cache, its metadata, and why it cannot be used."""
+    """A network file in the cache, its metadata, and why it cannot be used, if so."""
 
     path: Path
     bytes: int
@@ -104,12 +104,12 @@ class CachedNetwork:
     problem: str | None
 
 
-# Also entries of earlier versions, which had more parts, and what a write that was killed has left.
+# Also matches entries of earlier versions, which had more parts, and leftovers of interrupted writes.
 _OURS = re.compile(r"[0-9a-f]{24}-[0-9]+-[0-9]+-[0-9]+-[0-9a-z.+-]+\.safetensors|\.[0-9a-f]{24}-.+\.safetensors\..+")
 
 
 def entries() -> Iterator[CachedNetwork]:
-    """The entries of the cache, by name, each read completely; files that are not ours are skipped."""
+    """Yields the entries of the cache by name, each read completely; skips other files."""
     for path, size in _files():
         about, problem = None, None
         try:
@@ -129,7 +129,7 @@ def _other_kernel(about: About) -> str | None:
         own = f"no {library} on {device}"
     if own == about.origin.kernel:
         return None
-    return f"{about.path} was trained by {about.origin.kernel or 'a kernel that it does not name'}, here is {own}"
+    return f"{about.path} was trained with {about.origin.kernel or 'an unknown kernel'}, but this machine has {own}"
 
 
 def clear_cache() -> tuple[int, int]:
@@ -142,7 +142,7 @@ def clear_cache() -> tuple[int, int]:
             raise InputError(f"cannot remove {path}: {error.strerror or error}") from None
         count, size = count + 1, size + bytes_
     for folder in (networks_folder(), cache_folder()):
-        with suppress(OSError):  # not there, or not empty
+        with suppress(OSError):  # missing or not empty
             folder.rmdir()
     return count, size
 
@@ -162,7 +162,7 @@ def _files() -> Iterator[tuple[Path, int]]:
                 yield path, path.stat().st_size
 
 
-MODEL = "model.safetensors"  # in a folder of one network, as the Hugging Face Hub names it
+MODEL = "model.safetensors"  # in a folder with one network, as on the Hugging Face Hub
 
 
 def member_file(folder: Path, member: int) -> Path:
@@ -170,7 +170,7 @@ def member_file(folder: Path, member: int) -> Path:
 
 
 def network_files(path: Path) -> list[Path]:
-    """The network files of a path: itself or, in a folder, the model or the members."""
+    """Returns the network files of a path: the file itself, or the model or members in a folder."""
     if not path.is_dir():
         return [path]
     if (path / MODEL).is_file():
@@ -197,7 +197,9 @@ def train_members(
     missing = [member for member in range(count) if not _is_there(program, recipe, folder, member)]
     with closing((workers or Workers()).map(_train_one, (program, recipe), missing, floats=recipe.library)) as done:
         for number, (member, network) in enumerate(zip(missing, done, strict=True), 1):
-            save_network(network, program, member_file(folder, member))  # here: workers may be on other machines
+            save_network(
+                network, program, member_file(folder, member)
+            )  # saved here, since workers may be on other machines
             if progress:
                 progress(count - len(missing) + number, count)
     return [member_file(folder, member) for member in range(count)]
@@ -217,7 +219,7 @@ def _is_there(program: Program, recipe: Recipe, folder: Path, member: int) -> bo
         raise InputError(f"{path} was trained with other settings; choose another folder")
     if network.origin.kernel != recipe.kernel:
         raise InputError(
-            f"{path} was trained by the kernel {network.origin.kernel or 'of an earlier version'}, here it would be "
-            f"{recipe.kernel}; {way_to_kernel(network.origin.kernel)}choose another folder"
+            f"{path} was trained with the kernel {network.origin.kernel or 'of an earlier version'}, but this machine "
+            f"has {recipe.kernel}; {way_to_kernel(network.origin.kernel)}choose another folder"
         )
     return True

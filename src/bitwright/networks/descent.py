@@ -1,6 +1,6 @@
-"""Initial weights, and plans of gradient descent: step sizes from the kernel's spectrum, when to stop or give up.
+"""Initial weights, and plans for gradient descent: step sizes from the kernel's spectrum, and when to stop.
 
-The weights depend on a network's own seed alone, not on batch, worker or order.
+The weights depend only on a network's seed, not on batch, worker or order.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_SEED, MAX_MEMBER = 2**63, 10**9
 
 
 def limit_kind(parametrization: Parametrization) -> Kind:
-    """The limit that a parametrization leads to."""
+    """Returns the limit of a parametrization."""
     return "last-layer" if parametrization == "standard" else "ntk"
 
 
@@ -44,9 +44,9 @@ class NetworkShape:
 
     def check(self, start: Start) -> None:
         if not isinstance(self.width, int):
-            raise InputError(f"the width is an integer, got {self.width!r}")
+            raise InputError(f"the width must be an integer, got {self.width!r}")
         if not 1 <= self.width <= MAX_WIDTH:
-            raise InputError(f"the width must lie between 1 and {MAX_WIDTH:,}, got {self.width:,}")
+            raise InputError(f"the width must be between 1 and {MAX_WIDTH:,}, got {self.width:,}")
         if start == "zero" and self.width % 2:
             raise InputError(f"a zero-output start pairs hidden units, so the width must be even, got {self.width:,}")
 
@@ -72,12 +72,12 @@ def initial_weights(
 Descent = Literal["balanced", "momentum", "plain"]
 DESCENTS = get_args(Descent)
 Progress = Callable[[int, float], None]  # steps made, largest error
-_CAUTION = 0.93  # of the best step: at finite width the spectrum is a little wider than in the limit
+_CAUTION = 0.93  # fraction of the best step: at finite width the spectrum is slightly wider than in the limit
 _FASTEST, _MOST_STEPS = 1e9, 10**12
 
 
 class TrainingError(BitwrightError):
-    """Training did not reach its tolerance; no network comes out of it.
+    """Raised if training does not reach its tolerance, so there is no network.
 
     >>> from bitwright import addition, train
     >>> try:
@@ -92,10 +92,10 @@ class TrainingError(BitwrightError):
 class Plan:
     """How to train: full-batch gradient descent on 1/2 sum (F - Y)^2 until every output is within `tolerance`.
 
-    The theorem is about `plain` descent. `momentum` (heavy ball) reaches the same place in far fewer steps, and
+    The theorem covers `plain` descent. `momentum` (heavy ball) reaches the same point in far fewer steps, and
     `balanced` steps, the default, in fewer still. The kernel of templates has two eigenvalues: one for the mean of
-    an output over all examples, one for deviations from it. A balanced step takes each part of the error at its own
-    rate, which in the limit removes all of it. `rate` and `most_steps` follow from the spectrum unless given.
+    an output over all examples, one for deviations from it. A balanced step reduces each part of the error at a
+    separate rate, which removes all of it in the limit. `rate` and `most_steps` follow from the spectrum unless given.
     """
 
     tolerance: float = 1e-3
@@ -108,16 +108,16 @@ class Plan:
         check_choice("parametrization", self.parametrization, PARAMETRIZATIONS)
         check_choice("descent", self.descent, DESCENTS)
         if not (isinstance(self.tolerance, Real) and 0 < self.tolerance < 0.5):
-            raise InputError(f"the tolerance must lie between 0 and 0.5, got {shorten(repr(self.tolerance))}")
+            raise InputError(f"the tolerance must be between 0 and 0.5, got {shorten(repr(self.tolerance))}")
         if self.rate is not None and not (isinstance(self.rate, Real) and 0 < self.rate <= _FASTEST):
             raise InputError(f"the rate must be above 0 and at most {_FASTEST:g}, got {shorten(repr(self.rate))}")
         if self.most_steps is not None:
             whole_number(self.most_steps, "the number of steps", 1, _MOST_STEPS)
 
     def expected_steps(self, examples: int, kernel: tuple[float, float] | None = None) -> int:
-        """About how many steps the descent will take, from the rate at which the slowest error shrinks.
+        """Estimates the number of steps from the rate at which the slowest error shrinks.
 
-        `kernel` has the ends of the train kernel's spectrum where the examples are not templates.
+        `kernel` gives the ends of the train kernel's spectrum if the examples are not templates.
         """
         if self.descent == "balanced":
             return max(2, round(log(1 / self.tolerance) / 2))
@@ -133,7 +133,7 @@ class Plan:
         return 1.0 if self.parametrization == "ntk" else shape.inputs / shape.width
 
     def schedule(self, shape: NetworkShape, kernel: tuple[float, float] | None = None) -> Schedule:
-        """The constants of the descent for a network of this shape, on templates or on examples of this spectrum."""
+        """Returns the constants of the descent for a network of this shape, on templates or for this spectrum."""
         first = self.first_layer(shape)
         low, high = kernel or tuple(
             last + first * (both - last)
@@ -153,13 +153,13 @@ class Plan:
         return Schedule(self.rate if self.rate is not None else _CAUTION * rate, momentum, first, most)
 
     def _balanced(self, low: float, high: float, first: float, shape: NetworkShape) -> Schedule:
-        """At finite width the eigenvalues spread, more where an example has fewer units; the step allows for it."""
+        """Returns a step that allows for the spread of eigenvalues at finite width, which grows as units decrease."""
         rate = self.rate if self.rate is not None else 1 / (low * (1 + 2 * shape.inputs / shape.width))
         return Schedule(rate, 0.0, first, 200 if self.most_steps is None else self.most_steps, common=1 - low / high)
 
     def _steady(self, low: float, high: float, first: float) -> Schedule:
-        """Nesterov's momentum. Heavy ball lets the largest eigenvalues swing for as long as the smallest ones take;
-        where the two are far apart that drives a network of finite width far from where it began.
+        """Nesterov's momentum. With heavy ball the largest eigenvalues oscillate until the smallest have converged; if
+        they are far apart, this drives a network of finite width far from its start.
         """
         rate = self.rate if self.rate is not None else _CAUTION / high
         root = min(1.0, sqrt(rate * low))
@@ -169,9 +169,9 @@ class Plan:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Step size, momentum and its kind, the first layer's share of the step size, and the most steps to make.
+    """Step size, momentum and its kind, the first layer's share of the step size, and the maximum number of steps.
 
-    `common` of the mean over all examples is taken off an output's errors before a step.
+    Each step first subtracts `common` times their mean over all examples from an output's errors.
     """
 
     rate: float
@@ -184,7 +184,7 @@ class Schedule:
 
 @dataclass
 class History:
-    """The loss and the largest error before each step, and once more at the end."""
+    """The loss and the largest error before each step and at the end."""
 
     loss: list[float] = field(default_factory=list)
     error: list[float] = field(default_factory=list)
@@ -194,7 +194,7 @@ class History:
         return len(self.error) - 1
 
     def note(self, loss: float, error: float, tolerance: float) -> bool:
-        """Adds a line and returns whether the tolerance is reached; raises TrainingError if the descent diverged."""
+        """Adds an entry and returns whether the tolerance is reached; raises TrainingError if the descent diverged."""
         self.loss.append(loss)
         self.error.append(error)
         if not loss < 1e6 * (self.loss[0] + 1):  # also true for NaN
@@ -209,7 +209,7 @@ class History:
 
 
 def torch_module() -> Any:
-    """PyTorch, or an InputError that says how to get it."""
+    """Returns the module torch; raises InputError with install instructions if it is missing."""
     if find_spec("torch") is None:
         raise InputError("this needs PyTorch; install it with: pip install 'bitwright[train]'")
     import torch
@@ -218,7 +218,7 @@ def torch_module() -> Any:
 
 
 def check_device(device: str) -> Any:
-    """The device of this name, if it is there."""
+    """Returns the device with this name; raises InputError if it does not exist."""
     torch = torch_module()
     if not isinstance(device, str) or not re.fullmatch(r"cpu|cuda(:[0-9]{1,4})?", device, re.ASCII):
         raise InputError(f"there is no device '{shorten(str(device))}'; use cpu or cuda")

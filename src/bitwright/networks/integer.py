@@ -1,16 +1,15 @@
-"""Integer networks: no floating-point number decides a bit, so every machine gives the same bits.
+"""Integer networks: no floating-point number decides a bit, so every machine computes the same bits.
 
-A network only ever sees sums of examples, and relu(t x) = t relu(x) for t > 0. So the scales 1/sqrt(n), 1/sqrt(K) and
-1/sqrt(width) move into the thresholds, and in a state that matches the set S of examples, n = |S|,
+A network's inputs are sums of examples, and relu(t x) = t relu(x) for t > 0. The scales 1/sqrt(n), 1/sqrt(K) and
+1/sqrt(width) therefore move into the thresholds. In a state that matches the set S of examples, n = |S|,
 
     bit i  =  [n >= 1] and [G_i > T[n, c_i]],        G_i = sum_u B[u, i] relu(sum_{j in S} A[u, j])
 
 with integers A and B of at most 8 bits, and a stored table T of integers by n and by the number of writers c.
 
-The sums G are taken exactly, by matrix products of floating-point numbers. A sum of integers is exact in floating
-point, in whatever order it is taken, while no part of it can reach 2^24 (float32) or 2^53 (float64). What can be
-reached follows from the weights (`Bounds`), so hidden units are added up in groups that stay below, and the groups in
-int64.
+Floating-point matrix products compute the sums G exactly. A sum of integers is exact in floating point, in any order,
+if no part of it can reach 2^24 (float32) or 2^53 (float64). The weights bound these parts (`Bounds`), so hidden units
+are added in groups that stay below the limit, and the groups are added in int64.
 """
 
 from __future__ import annotations
@@ -37,27 +36,27 @@ from bitwright.theory.rounding import Rounding, Scale, Thresholds, scale_weights
 
 Int8 = NDArray[np.int8]
 WEIGHT_BITS = range(2, 9)
-_EXACT = 53  # bits of an integer that float64 holds
+_EXACT = 53  # bits of an exact integer in float64
 _SLACK = 1e-9  # relative: thresholds are rounded down from float64
 
 
 @dataclass(frozen=True)
 class Rounded:
-    """How trained weights were rounded. A file may claim anything here: no result and no report relies on it."""
+    """How trained weights were rounded. Files may claim anything here: no result and no report relies on it."""
 
     weight_bits: int
     scale_first: float  # A = round(w1 / scale_first)
     scale_last: float
-    gain: float  # how much larger sums are than the scales say: clipping and rounding make weights smaller or larger
+    gain: float  # ratio of sums to what the scales imply, since clipping and rounding change weights
     members: int  # networks side by side
     sources: tuple[str, ...]  # their digests
 
 
 @dataclass(frozen=True, eq=False)
 class IntegerNetwork(TwoLayers):
-    """Integer weights and thresholds, which are read-only, and where they come from.
+    """Read-only integer weights and thresholds, with their origin.
 
-    Examples that are only padding are never matched, so they have no column.
+    Padding examples are never matched, so they have no column.
 
     >>> from bitwright import addition, train
     >>> network = train(addition(2), tile="all", width=512).weights
@@ -68,7 +67,7 @@ class IntegerNetwork(TwoLayers):
     first: Int8 = field(repr=False)  # A (width, K without padding)
     last: Int8 = field(repr=False)  # B (k, width)
     thresholds: IntArray = field(repr=False)  # T (largest n, numbers of writers): row n - 1, column of c
-    writers: tuple[int, ...]  # the numbers of writers that bits have, ascending: the columns of T
+    writers: tuple[int, ...]  # the distinct numbers of writers, ascending: the columns of T
     origin: Origin
     rounded: Rounded
 
@@ -115,9 +114,9 @@ class IntegerNetwork(TwoLayers):
 
     @cached_property
     def scale(self) -> FloatArray:  # (largest n,)
-        """What an output of 1 is as a sum G, by n - 1, as the thresholds say it: T = floor(t f sqrt(n)), with
-        t = c w0 + (w1 - w0)/2 and one f for all of them. Of all such f this is the largest, so that no margin is
-        overstated. Where there is none, the thresholds were made otherwise; then it is the largest that one suggests.
+        """The sum G that corresponds to an output of 1, by n - 1, derived from T = floor(t f sqrt(n)) with
+        t = c w0 + (w1 - w0)/2 and a common f. This is the largest such f, so no margin is overstated. If there is
+        none, the thresholds were made differently, and this is the largest f that any of them suggests.
         """
         n = np.arange(1, len(self.thresholds) + 1)
         T = self.thresholds.astype(np.float64)
@@ -131,18 +130,18 @@ class IntegerNetwork(TwoLayers):
 
     @cached_property
     def units(self) -> FloatArray:  # (largest n,)
-        """How much G changes where the estimate of a bit's matches changes by 1, by n - 1: the unit of margins."""
+        """The change of G when the estimate of a bit's matches changes by 1, by n - 1: the unit of margins."""
         n = np.arange(1, len(self.thresholds) + 1)
         return frozen(scale_weights(n, self.examples, self.kind).gap * self.scale)
 
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """Bounds for all states of a program, from the weights alone: a block matches one example at most."""
+    """Bounds for all states of a program from the weights alone; a block matches at most one example."""
 
     hidden: IntArray  # (width,) the largest value of each hidden unit, after the relu
-    lowest: int  # of any hidden unit before it
-    sums: int  # of |G|, in whatever order it is added up
+    lowest: int  # of any hidden unit before the relu
+    sums: int  # of |G|, in any order of summation
     thresholds: int  # of |T|
 
     @classmethod
@@ -155,34 +154,34 @@ class Bounds:
         else:
             hidden, lowest = np.zeros(len(first), dtype=np.int64), 0
         sums = np.abs(network.last.astype(np.int64)) @ hidden  # below 2^7 * 2^7 * K * width, far from 2^63
-        # Python's own absolute value: that of the least int64 does not fit one.
+        # Python's absolute value, since that of the least int64 overflows int64
         extremes = (int(network.thresholds.min(initial=0)), int(network.thresholds.max(initial=0)))
         return cls(hidden, lowest, int(sums.max(initial=0)), max(map(abs, extremes)))
 
 
 def check_belongs(network: IntegerNetwork, program: Program) -> None:
-    """Raises InputError unless the network was made for this program, and has thresholds for all of its states."""
+    """Raises InputError unless the network was made for this program and has thresholds for all its states."""
     if network.origin.program_id != program.id:
         found, own = network.origin.program_id[:13], program.id[:13]
-        raise InputError(f"this network is for another program: id {found}..., this one's is {own}...")
+        raise InputError(f"this network is for another program: its id is {found}..., this program's is {own}...")
     blocks = most_matches(program)
     fits = network.first.shape[1] == program.templates and network.last.shape[0] == program.bits
     if not fits or network.thresholds.shape[0] != blocks or network.writers != writer_numbers(program):
-        raise InputError("the shapes of this network's weights and thresholds do not fit its program")
+        raise InputError("the shapes of this network's weights and thresholds do not fit the program")
 
 
 def most_matches(program: Program) -> int:
-    """The largest n: one match in each block that has templates."""
+    """Returns the largest n: one match in each block with templates."""
     return len(np.unique(program.template_block))
 
 
 def writer_numbers(program: Program) -> tuple[int, ...]:
-    """The numbers of writers that the bits of a program have, ascending."""
+    """Returns the distinct numbers of writers of a program's bits, ascending."""
     return tuple(np.unique(program.writers).tolist())
 
 
 def columns_of(network: IntegerNetwork, program: Program) -> IntArray:  # (k,)
-    """The column of T for each bit."""
+    """Returns the column of T for each bit."""
     return np.searchsorted(np.array(network.writers), program.writers)
 
 
@@ -192,9 +191,9 @@ def decide_bits(
     network: IntegerNetwork,
     columns: IntArray,  # (k,)
 ) -> tuple[BoolArray, IntArray]:  # (batch, k), (batch, k)
-    """The next states, and how far each sum is from deciding otherwise: G - T where a bit is set, T + 1 - G where not.
+    """Returns the next states, and each sum's distance from the opposite decision: G - T if set, otherwise T + 1 - G.
 
-    Where nothing matches the next state is all zero, whatever the sums are; no distance is at stake.
+    If nothing matches, the next state is all zero regardless of the sums, and there is no distance.
     """
     table = network.thresholds[np.maximum(matches, 1) - 1]  # (batch, columns)
     over = sums - table[:, columns]
@@ -204,9 +203,9 @@ def decide_bits(
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Weights as integers times a power of two, each off by half of it at most.
+    """Weights as integers times a power of two, with an error of at most half of it.
 
-    On it float64 adds up exactly, so that no kernel, order or number of threads changes a sum.
+    On the grid float64 adds exactly, so no kernel, order or number of threads changes a sum.
     """
 
     whole: FloatArray  # (rows, columns)
@@ -214,15 +213,15 @@ class Grid:
 
     @property
     def spread(self) -> float:
-        """Their standard deviation, where they have one unit."""
+        """Their standard deviation, if they have a single unit."""
         whole = self.whole.astype(np.int64)
         total, squares = int(whole.sum()), int((whole * whole).sum())
         return self.unit.item() * sqrt(whole.size * squares - total * total) / whole.size
 
 
 def grids(first: Float, last: Float, most: int, by_output: bool = False) -> tuple[Grid, Grid]:
-    """Both layers, (width, K) and (k, width), on the finest grids of equally many bits on which all sums over
-    n <= `most` matches are exact; `by_output`, each row of the last layer on its own."""
+    """Returns both layers, (width, K) and (k, width), on the finest grids of equally many bits where all sums over
+    n <= `most` matches are exact; with `by_output`, each row of the last layer has its own grid."""
     products = (_EXACT - (most * len(first)).bit_length()) // 2
     squares = (63 - max(first.size, last.size).bit_length()) // 2
     bits = min(products, squares)
@@ -236,10 +235,10 @@ def _on_grid(layer: Float, bits: int, axis: int | None) -> Grid:
 
 
 _EXACT_IN = {"float32": 1 << 24, "float64": 1 << 53}
-_ROOM = 1 << 62  # what sums and thresholds may reach together, so that their difference fits an int64
-_UNITS, _MOST_UNITS = 32, 512  # hidden units that are looked at together; the most in a group
-_STATES = 512  # states whose hidden values of a group are kept at a time
-_FEW = 8  # up to this many states, it pays to leave out the examples that none of them matches
+_ROOM = 1 << 62  # bound on sums plus thresholds, so that their difference fits an int64
+_UNITS, _MOST_UNITS = 32, 512  # hidden units examined together; the most in a group
+_STATES = 512  # states with hidden values in memory at a time
+_FEW = 8  # up to this many states, skipping unmatched examples is faster
 
 
 class ExactSums:
@@ -253,12 +252,12 @@ class ExactSums:
         self._last = np.ascontiguousarray(network.last.T.astype(self.arithmetic))  # (width, k)
 
     def __call__(self, matched: BoolArray) -> IntArray:  # (batch, K) -> (batch, k)
-        """The sums for states that match these examples, in one thread."""
+        """Returns the sums for states that match these examples, in one thread."""
         with one_thread():
             return self.products(matched)
 
     def products(self, matched: BoolArray) -> IntArray:
-        """The same, in as many threads as the linear algebra has."""
+        """Returns the same sums, using the threads of the linear algebra library."""
         sums = np.zeros((len(matched), self._last.shape[1]), dtype=np.int64)
         for at in range(0, len(matched), _STATES):
             encoded, first = matched[at : at + _STATES].astype(self._first.dtype), self._first
@@ -273,7 +272,7 @@ class ExactSums:
 
 
 def checked_bounds(network: IntegerNetwork, program: Program) -> Bounds:
-    """The bounds, if sums and thresholds fit 64 bits; else an InputError."""
+    """Returns the bounds; raises InputError unless sums and thresholds fit 64 bits."""
     bounds = Bounds.of(network, program)
     if bounds.sums + bounds.thresholds >= _ROOM:
         raise InputError(
@@ -284,7 +283,7 @@ def checked_bounds(network: IntegerNetwork, program: Program) -> Bounds:
 
 
 def _groups(network: IntegerNetwork, bounds: Bounds) -> tuple[str, list[slice]]:
-    """Groups of hidden units whose share of every sum is exact, and the floating-point numbers that it is exact in."""
+    """Returns the floating-point type, and groups of hidden units whose part of every sum is exact in it."""
     width = len(bounds.hidden)
     terms = np.abs(network.last.astype(np.int64)) * bounds.hidden  # (k, width)
     starts = range(0, width, _UNITS)
@@ -292,7 +291,9 @@ def _groups(network: IntegerNetwork, bounds: Bounds) -> tuple[str, list[slice]]:
     largest = max(int(bounds.hidden.max(initial=0)), -bounds.lowest, int(shares.max(initial=0)))
     arithmetic = next((name for name, limit in _EXACT_IN.items() if largest < limit), None)
     if arithmetic is None:
-        raise InputError(f"sums of {_UNITS} hidden units reach {largest:,}, which no floating-point number holds")
+        raise InputError(
+            f"sums of {_UNITS} hidden units reach {largest:,}, which exceeds exact floating-point integers"
+        )
     groups, first, share = [], 0, np.zeros(shares.shape[1], dtype=np.int64)
     for at, more in zip(starts, shares, strict=True):
         if at > first and (at - first >= _MOST_UNITS or (share + more).max() >= _EXACT_IN[arithmetic]):
@@ -303,9 +304,9 @@ def _groups(network: IntegerNetwork, bounds: Bounds) -> tuple[str, list[slice]]:
 
 
 def check_whole(rounding: Rounding) -> None:
-    """Raises InputError for a rounding that integers cannot keep."""
+    """Raises InputError for a rounding that integer networks do not support."""
     if rounding != "calibrated":
         raise InputError(
-            "integer networks have calibrated thresholds; under sign the limit is exactly 0 where one example "
+            "integer networks require calibrated rounding; under sign the limit is exactly 0 if one example "
             "matches, and rounded weights would decide such bits by chance"
         )

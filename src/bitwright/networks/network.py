@@ -27,11 +27,11 @@ class LearntFrom:
 
     source: str  # runs, states or file
     labels: Labels
-    states: int  # that were looked at
-    examples: int  # different ones among them that match something; of cells, different local states
-    runs: int | None  # that they are of, where `source` is runs
-    sample_seed: int | None  # that decides which; None for a file
-    sha256: str  # of the examples and what follows them
+    states: int  # examined
+    examples: int  # distinct states with matches; for cells, distinct local states
+    runs: int | None  # number of runs, if `source` is runs
+    sample_seed: int | None  # seed of the sample; None for a file
+    sha256: str  # of the examples and their successors
 
 
 SOURCES = ("runs", "states", "file")
@@ -52,16 +52,16 @@ class Origin:
     steps: int
     trainer: str
     padding: int = 0
-    executions: LearntFrom | None = None  # None: trained on the templates
+    executions: LearntFrom | None = None  # None if trained on the templates
     kernel: str | None = None  # the linear algebra that trained it; None in files of earlier versions
 
     @property
     def scale(self) -> Scale:
-        """What outputs are measured in."""
+        """The scale of outputs."""
         return limit_kind(self.parametrization) if self.executions is None else self.executions.labels
 
     def document(self) -> dict[str, Any]:
-        """The origin as JSON in a file, where two flags stand for the descent, without what is None."""
+        """The origin as JSON for a file, with two flags for the descent and without None values."""
         found = {("momentum" if name == "descent" else name): value for name, value in asdict(self).items()}
         found["momentum"] = self.descent == "momentum"
         found = {name: value for name, value in found.items() if value is not None}
@@ -70,9 +70,9 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class TwoLayers:
-    """The weights of a network, as copies of those given that nobody can change: what is derived from them stays true.
+    """The weights of a network as immutable copies, so that values derived from them stay valid.
 
-    Raises InputError for weights that are no matrices, of other types, or of layers that do not fit each other.
+    Raises InputError for weights that are not matrices, have other types, or do not fit together.
     """
 
     first: NDArray[Any] = field(repr=False)  # (width, K)
@@ -84,19 +84,19 @@ class TwoLayers:
             object.__setattr__(self, name, read_only(getattr(self, name), name, allowed))
         if self.first.shape[0] != self.last.shape[1] or self.first.dtype != self.last.dtype:
             raise InputError(
-                f"the layers of a network have one width and one type, got {self.first.dtype} {self.first.shape} "
+                f"the layers of a network must have the same width and type, got {self.first.dtype} {self.first.shape} "
                 f"and {self.last.dtype} {self.last.shape}"
             )
         if not len(self.first):
-            raise InputError("a network has at least 1 hidden unit, got layers of width 0")
+            raise InputError("a network must have at least 1 hidden unit, got layers of width 0")
 
     def __reduce__(self) -> tuple[type[Any], tuple[Any, ...]]:
-        """Copies and networks in other processes are made as any other: read-only."""
+        """Makes copies, including those in other processes, read-only."""
         return type(self), tuple(getattr(self, one.name) for one in fields(self))
 
     @property
     def shape(self) -> NetworkShape:
-        """How many inputs (K; without padding if weights are integers), hidden units and outputs (k) it has."""
+        """The number of inputs (K; without padding for integers), hidden units and outputs (k)."""
         return NetworkShape(self.first.shape[1], self.first.shape[0], self.last.shape[0])
 
     @property
@@ -106,7 +106,7 @@ class TwoLayers:
 
     @property
     def tensors_sha256(self) -> dict[str, str]:
-        """The sha256 of each tensor's bytes, as a file holds them: row by row, lowest byte first."""
+        """The sha256 of each tensor's bytes as stored in a file: row by row, lowest byte first."""
         return dict(self._hashes)
 
     @cached_property
@@ -117,7 +117,7 @@ class TwoLayers:
 
 @dataclass(frozen=True, eq=False)
 class FloatNetwork(TwoLayers):
-    """Trained weights, which are read-only, and where they come from.
+    """Read-only trained weights, with their origin.
 
     >>> from bitwright import addition, train
     >>> from bitwright.theory.encoding.training_set import TrainingSet
@@ -133,7 +133,7 @@ class FloatNetwork(TwoLayers):
     first: Float = field(repr=False)  # w1 (width, K)
     last: Float = field(repr=False)  # w2 (k, width)
     origin: Origin
-    weight_bits = None  # they are no integers
+    weight_bits = None  # not integers
 
     def __post_init__(self) -> None:
         self.freeze(first=(np.float32, np.float64), last=(np.float32, np.float64))
@@ -142,7 +142,7 @@ class FloatNetwork(TwoLayers):
 
     @cached_property
     def digest(self) -> str:
-        """The sha256 of all that decides what the network does: every weight, and its origin."""
+        """The sha256 of everything that determines the network: every weight, and its origin."""
         about = {**self.origin.document(), "type": str(self.first.dtype), "shape": asdict(self.shape)}
         found = sha256(json.dumps(about, sort_keys=True).encode() + b"\n")
         for weights in (self.first, self.last):
@@ -159,7 +159,7 @@ class FloatNetwork(TwoLayers):
         return frozen(self.first.T)
 
     def to_torch(self) -> Any:
-        """The same function as a plain `torch.nn.Sequential`, scales folded into its weights; no bias.
+        """Returns the same function as a plain `torch.nn.Sequential` without bias, with scales folded into the weights.
 
         >>> from bitwright import addition, train
         >>> network = train(addition(2), width=64, integer=False).weights
@@ -181,9 +181,9 @@ class FloatNetwork(TwoLayers):
 
     @one_thread()
     def __call__(self, inputs: NDArray[np.floating]) -> Float:  # (batch, K) -> (batch, k)
-        """The outputs for encoded inputs.
+        """Returns the outputs for encoded inputs.
 
-        An input is zero but for its matched examples; for a few inputs it is faster to add up just their weights.
+        Inputs are zero except at matched examples; for a few inputs it is faster to add only their weights.
         """
         scale = self.first.dtype.type(1 / np.sqrt(self.first.shape[1] * self.first.shape[0]))
         inputs = inputs.astype(self.first.dtype, copy=False)
@@ -195,12 +195,12 @@ class FloatNetwork(TwoLayers):
 
 
 def tensor_sha256(array: NDArray[Any]) -> str:
-    """The sha256 of an array's bytes, row by row, lowest byte first."""
+    """Returns the sha256 of an array's bytes, row by row, lowest byte first."""
     return sha256(array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()).hexdigest()
 
 
 def read_only(array: Any, name: str, types: tuple[type[np.generic], ...]) -> Any:
-    """A matrix of one of these types, as a copy that nobody can change."""
+    """Returns an immutable copy of a matrix of one of these types."""
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype not in types:
         kind = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
         wanted = " or ".join(np.dtype(one).name for one in types)

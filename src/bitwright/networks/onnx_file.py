@@ -1,8 +1,8 @@
-"""Networks as ONNX models, for other runtimes.
+"""Writes networks as ONNX models for other runtimes.
 
-Trained weights map encoded inputs to outputs, scales folded in. Integers map matched examples, 0 or 1 each, to the
-next state by operators on integers alone, so that every runtime gives the same bits; or, where float32 is exact, to
-the sums G by the three operators that verifiers of networks read.
+Trained weights map encoded inputs to outputs, with scales folded in. Integer networks map matched examples, 0 or 1
+each, to the next state with integer operators only, so that every runtime computes the same bits; or, if float32 is
+exact, to the sums G with the three operators that neural network verifiers support.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from bitwright.networks.network import FloatNetwork
 from bitwright.rules import Program
 
 OPSET = 17
-EXACT = 1 << 24  # integers up to here, and sums of them that stay below, are exact in float32
-_MAX_BYTES = 2**31 - 2**20  # protocol buffers hold no more
+EXACT = 1 << 24  # integers up to this limit, and sums below it, are exact in float32
+_MAX_BYTES = 2**31 - 2**20  # the limit of protocol buffers
 
 
 def onnx_module() -> Any:
-    """The onnx package, or an InputError that says how to get it."""
+    """Returns the module onnx; raises InputError with install instructions if it is missing."""
     if find_spec("onnx") is None:
         raise InputError("this needs onnx; install it with: pip install 'bitwright[onnx]'")
     import onnx
@@ -43,7 +43,7 @@ def save_onnx(network: FloatNetwork, program: Program, path: Path) -> None:
 
 
 def save_sums_onnx(network: IntegerNetwork, program: Program, path: Path) -> None:
-    """Writes a network of integers as MatMul, Relu, MatMul in float32: one state's matched examples to its sums G.
+    """Writes an integer network as MatMul, Relu, MatMul in float32, from one state's matched examples to its sums G.
 
     Raises InputError unless that is exact: no hidden value and no part of a sum may reach 2^24.
     """
@@ -53,32 +53,32 @@ def save_sums_onnx(network: IntegerNetwork, program: Program, path: Path) -> Non
 
 
 def check_exact_in_float32(network: IntegerNetwork, program: Program, parts: int = 1) -> None:
-    """Raises InputError unless sums and thresholds are exact in float32, in whatever order sums are taken.
+    """Raises InputError unless sums and thresholds are exact in float32, in any order of summation.
 
-    `parts`: for thresholds in halves, 2.
+    `parts` is 2 for thresholds in halves.
     """
     check_belongs(network, program)
     bounds = Bounds.of(network, program)
     largest = max(int(bounds.hidden.max(initial=0)), -bounds.lowest, bounds.sums, parts * bounds.thresholds + 1)
     if largest >= EXACT:
         raise InputError(
-            f"sums and thresholds of this network reach {largest:,}, and float32 is exact below {EXACT:,} only; a "
-            "narrower network, or one of fewer bits a weight, may do"
+            f"sums and thresholds of this network reach {largest:,}, but float32 is exact only below {EXACT:,}; use "
+            "a narrower network, or fewer bits for each weight"
         )
 
 
 def save_integer_onnx(network: IntegerNetwork, program: Program, path: Path) -> None:
-    """Writes a network of integers in operators on integers: `matched` (batch, K) to `next` and `sums` (batch, k).
+    """Writes an integer network with integer operators: `matched` (batch, K) to `next` and `sums` (batch, k).
 
-    `matched` is uint8, 1 for each example that the state matches; `next` is bool; `sums` are int32, or int64 where the
-    bounds ask for it. Where nothing matches all of `next` is false.
+    `matched` is uint8, 1 for each example that the state matches; `next` is bool; `sums` are int32, or int64 if the
+    bounds require it. If nothing matches, all of `next` is false.
     """
     check_belongs(network, program)
     bounds = Bounds.of(network, program)
     small = max(bounds.sums, bounds.thresholds) < 1 << 31
     kind = np.int32 if small else np.int64
     if max(int(bounds.hidden.max(initial=0)), -bounds.lowest) >= 1 << 31:
-        raise InputError("the hidden values of this network do not fit the 32 bits that ONNX's integer product gives")
+        raise InputError("the hidden values of this network do not fit the 32 bits of ONNX's integer product")
     onnx_module()
     from onnx import TensorProto, helper
 
@@ -101,7 +101,7 @@ def save_integer_onnx(network: IntegerNetwork, program: Program, path: Path) -> 
 
 
 def layer_constants(thresholds: Any) -> dict[str, Any]:
-    """The tensors that all of `layer_nodes` share."""
+    """Returns the constants shared by all uses of `layer_nodes`."""
     return {
         "zero": np.array(0, dtype=thresholds.dtype),
         "one": np.array(1, dtype=np.int64),
@@ -112,9 +112,9 @@ def layer_constants(thresholds: Any) -> dict[str, Any]:
 
 
 def layer_nodes(wide: int, prefix: str = "") -> list[Any]:
-    """From `matched` by the tensors `first`, `last` and `column` to `sums` and `next`, all with this prefix.
+    """Returns nodes from `matched` to `sums` and `next` with the tensors `first`, `last`, `column`, all prefixed.
 
-    `wide` is the type of the thresholds, which holds every sum.
+    `wide` is the type of the thresholds and of every sum.
     """
     from onnx import TensorProto, helper
 
@@ -144,7 +144,7 @@ def layer_nodes(wide: int, prefix: str = "") -> list[Any]:
 
 
 def _save_layers(first: Any, last: Any, about: Mapping[str, str], path: Path, batch: int | str = "batch") -> None:
-    """MatMul, Relu, MatMul in float32."""
+    """Writes MatMul, Relu, MatMul in float32."""
     onnx_module()
     from onnx import TensorProto, helper
 
@@ -171,7 +171,7 @@ def save_model(
     from onnx import helper, numpy_helper
 
     if sum(tensor.nbytes for tensor in tensors.values()) > _MAX_BYTES:
-        raise InputError("this network is larger than the 2 GiB an ONNX file may have; take a narrower one")
+        raise InputError("this network exceeds the 2 GiB limit of ONNX files; use a narrower one")
     stored = [numpy_helper.from_array(np.ascontiguousarray(tensor), name) for name, tensor in tensors.items()]
     graph = helper.make_graph(nodes, "bitwright", inputs, outputs, stored)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)

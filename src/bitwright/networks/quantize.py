@@ -1,7 +1,7 @@
 """Quantization of trained weights: scales, clipping, thresholds, and the cost of rounding.
 
-The same weights give the same integers on every machine. Sums are of integers that float64 holds exactly, so that no
-order of summation matters: the trained weights are taken on a grid for that (`integer.py`). The rest is elementwise.
+The same weights give the same integers on every machine. All sums are of integers that are exact in float64, in any
+order: for this purpose the trained weights are placed on a grid (`integer.py`). All other operations are elementwise.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Thresholds, scale_weights
 
 _CLIPS = (2.0, 2.5, 3.0, 3.5, 4.0, 5.0, np.inf)  # standard deviations; the last keeps every weight
-_SAMPLE, _PART = 1_024, 256  # states that scales are chosen by, and how many are looked at together
-Sample = tuple[BoolArray, BoolArray]  # which examples are matched (states, K), and which bits are looked at (states, k)
-_WORK = 1 << 31  # products that looking at all of them may take
+_SAMPLE, _PART = 1_024, 256  # states used to choose scales, and how many are processed together
+Sample = tuple[BoolArray, BoolArray]  # matched examples (states, K), and checked bits (states, k)
+_WORK = 1 << 31  # products for all of them
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Cost:
 
     states: int
     margin_before: float  # of the trained weights
-    margin: float  # of the integers; below 0 if some bit came out wrong
+    margin: float  # of the integers; below 0 if a bit is wrong
 
 
 @one_thread()
@@ -56,13 +56,13 @@ def quantize(
     weight_bits: int = 8,
     sample: Sample | None = None,
 ) -> tuple[IntegerNetwork, Cost]:
-    """The integer network that replaces these networks, side by side if there are several.
+    """Returns the integer network that replaces these networks, placed side by side if there are several.
 
-    The two scales are those, of a few, that keep the largest margin on a `sample` of states, without any on random
-    local states.
+    The two scales are chosen from a few candidates to keep the largest margin on a `sample` of states, by default
+    random local states.
     """
     if type(weight_bits) is not int or weight_bits not in WEIGHT_BITS:
-        raise InputError(f"integer weights have {WEIGHT_BITS[0]} to {WEIGHT_BITS[-1]} bits, got {weight_bits!r}")
+        raise InputError(f"integer weights must have {WEIGHT_BITS[0]} to {WEIGHT_BITS[-1]} bits, got {weight_bits!r}")
     _check_alike(networks, program)
     sample = local_sample(every_cell(program)) if sample is None else sample
     products = sum(network.shape.width for network in networks) * (program.templates + program.bits)
@@ -90,7 +90,7 @@ def quantize(
 
     chosen = (np.inf, np.inf)
     network, margin = rounded(chosen)
-    for layer in (0, 1, 0):  # each in turn, the other as it is
+    for layer in (0, 1, 0):  # each in turn, with the other fixed
         for clip in _CLIPS[:-1]:
             tried = (clip, chosen[1]) if layer == 0 else (chosen[0], clip)
             other, its_margin = rounded(tried)
@@ -111,14 +111,14 @@ def _thresholds(
 
 
 def sum_scale(n: IntArray, examples: int, width: int, rounded: Rounded) -> FloatArray:
-    """What an average output of 1 is as a sum G: gain N sqrt(n K h) / (s1 s2), with N networks of width h."""
+    """Returns the sum G of an average output of 1: gain N sqrt(n K h) / (s1 s2), with N networks of width h."""
     each = width // rounded.members
     factor = rounded.gain * rounded.members / (rounded.scale_first * rounded.scale_last)
     return np.asarray(factor * np.sqrt(n * float(examples) * each))
 
 
 def local_sample(pattern: Pattern, most: int = _SAMPLE) -> Sample:
-    """A sample of local states by which to choose the scales of rounding: what each matches, and its ports."""
+    """Returns a sample of local states for choosing the scales of rounding: their matches and ports."""
     rng = np.random.default_rng(0)
     share = max(16, most // len(pattern.kinds))
     matched, own = [], []
@@ -131,7 +131,7 @@ def local_sample(pattern: Pattern, most: int = _SAMPLE) -> Sample:
 
 
 class _Sample:
-    """Some states, to measure how far a network is from a wrong bit in them."""
+    """A sample of states for measuring a network's distance from a wrong bit."""
 
     def __init__(
         self,
@@ -151,9 +151,9 @@ class _Sample:
         return len(self._n)
 
     def with_thresholds(self, first: Int8, last: Int8, rounded: Rounded) -> tuple[IntegerNetwork, float]:
-        """The network with these weights, and its smallest margin, below 0 where a bit is wrong.
+        """Returns the network with these weights and its smallest margin, below 0 if a bit is wrong.
 
-        The gain is that of the least squares between the sums and what the trained weights say.
+        The gain is a least-squares fit of the sums to the outputs of the trained weights.
         """
         like, program = self._networks[0], self._program
         sums = self._sums(first, last)
@@ -182,20 +182,20 @@ class _Sample:
         return float(np.where(self._truth, over, -over)[self._at_stake].min(initial=np.inf))
 
     def _sums(self, first: Int8 | FloatArray, last: Int8 | FloatArray) -> FloatArray:  # (states, k)
-        """G of every state: in float64, exact for all sums of integers that can occur here."""
+        """Returns G for every state in float64, exact for all integer sums that can occur here."""
         before, after = first.T.astype(np.float64), last.T.astype(np.float64)
         parts = (self._matched[at : at + _PART] for at in range(0, len(self), _PART))  # a hidden layer may be large
         return np.concatenate([np.maximum(part @ before, 0) @ after for part in parts])
 
     def _average(self, first: Grid, last: Grid) -> FloatArray:  # (states, k)
-        """The outputs of the trained weights, averaged over the networks."""
+        """Returns the outputs of the trained weights, averaged over the networks."""
         shape = self._networks[0].shape
         each = first.unit.item() * last.unit.item() / (len(self._networks) * np.sqrt(float(shape.inputs) * shape.width))
         return np.asarray(self._sums(first.whole, last.whole) * (each / np.sqrt(np.maximum(self._n, 1)))[:, None])
 
 
 def _in_order(numbers: FloatArray) -> float:
-    """Their sum, from the first to the last."""
+    """Returns the sum, added from first to last."""
     return float(np.add.accumulate(np.append(0.0, numbers))[-1])
 
 
@@ -204,8 +204,12 @@ def _check_alike(networks: Sequence[FloatNetwork], program: Program) -> None:
         raise InputError("give at least one trained network")
     kinds = {(net.origin.padding, net.origin.scale, net.shape) for net in networks}
     if len(kinds) > 1:
-        raise InputError(f"{counted(len(networks), 'network')} become one only if all were trained alike, at one width")
+        raise InputError(
+            f"{counted(len(networks), 'network')} can be joined only if all were trained alike, at the same width"
+        )
     if len({network.origin.kernel for network in networks}) > 1:
-        raise InputError("these networks were trained by different kernels of linear algebra; train all of them on one")
+        raise InputError(
+            "these networks were trained with different linear algebra kernels; train all of them with the same kernel"
+        )
     if any(network.origin.program_id != program.id for network in networks):
         raise InputError("this network was trained for another program")

@@ -1,7 +1,7 @@
-"""Networks in .safetensors files with complete metadata; nothing is ever unpickled.
+"""Stores networks in .safetensors files with complete metadata; nothing is ever unpickled.
 
-A file carries the network's digest, so that one whose weights or origin were altered is refused. Integer networks have
-a format of their own, with their thresholds as a third tensor.
+A file contains the network's digest, so altered weights or origins are rejected. Integer networks have a separate
+format with their thresholds as a third tensor.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ AnyNetwork = FloatNetwork | IntegerNetwork
 MAX_BYTES = 64 << 30
 _WHAT = "a network file"
 _OTHER_FILES = {
-    ".json": "no network, but perhaps its certificate; a network is a .safetensors file",
+    ".json": "not a network, but perhaps its certificate; a network is a .safetensors file",
     **dict.fromkeys(
         (".bw", ".sbn", ".sq", ".dec"), "a program; bitwright train writes its network, a .safetensors file"
     ),
     **dict.fromkeys(
         (".pt", ".pth", ".ckpt"),
-        "a file of PyTorch; load it in Python and give certify the module, or export it to ONNX",
+        "a PyTorch file; load it in Python and pass the module to certify, or export it to ONNX",
     ),
 }
 
 
 @dataclass(frozen=True)
 class About:
-    """The metadata of a network file, each field checked; the weights are not read yet."""
+    """The metadata of a network file, with each field checked; the weights are not read yet."""
 
     path: Path
     origin: Origin
@@ -64,12 +64,12 @@ class About:
     bits: list[str]  # the names of the program's bits
     examples: list[str]  # the text of each template
     digest: str
-    rounded: Rounded | None  # None where the weights are floating-point numbers
+    rounded: Rounded | None  # None for floating-point weights
     writers: tuple[int, ...]  # the columns of the thresholds of integer networks
 
     @property
     def integer(self) -> bool:
-        """Whether it is a network of integers."""
+        """Whether it is an integer network."""
         return self.rounded is not None
 
     @property
@@ -81,17 +81,17 @@ class About:
 def save_network(network: AnyNetwork, program: Program, path: str | Path) -> None:
     """Writes weights and metadata: the origin, versions, the digest, and the names of examples and bits."""
     if not isinstance(network, FloatNetwork | IntegerNetwork):
-        raise InputError(f"save_network(network, program, path) writes a network, got a {type(network).__name__}")
+        raise InputError(f"save_network(network, program, path) needs a network, got {type(network).__name__}")
     place = _checked(path, program)
     write_atomically(place, network_bytes(network, program, place))
 
 
 def network_bytes(network: AnyNetwork, program: Program, place: Path = Path("network.safetensors")) -> bytes:
-    """The contents of the file of a network; errors call it `place`."""
+    """Returns the contents of a network's file; errors call it `place`."""
     from safetensors.numpy import save
 
     if network.origin.program_id != program.id:
-        raise InputError(f"this network was trained for another program, so it is not written to {place}")
+        raise InputError(f"this network was trained for another program, so it was not written to {place}")
     document = {
         "format": FORMAT,
         "version": __version__,
@@ -106,29 +106,29 @@ def network_bytes(network: AnyNetwork, program: Program, place: Path = Path("net
         check_belongs(network, program)
         document |= {"format": INTEGER_FORMAT, **asdict(network.rounded), "writers": network.writers}
         tensors["thresholds"] = network.thresholds
-    document = json.loads(json.dumps(document))  # as it will be read
+    document = json.loads(json.dumps(document))  # as read back later
     _check(document, place)
     data: bytes = save(tensors, metadata={"bitwright": json.dumps(document)})
     return data
 
 
 def load_network(path: str | Path, program: Program) -> FloatNetwork:
-    """The trained network in a file, checked: it is one, belongs to this program, and is as it was written."""
+    """Reads a trained network from a file; checks its format, program and digest."""
     network = load_any_network(path, program)
     if isinstance(network, IntegerNetwork):
-        raise InputError(f"{path} is a network of integers already; this needs trained weights")
+        raise InputError(f"{path} is already an integer network; this needs trained weights")
     return network
 
 
 def load_any_network(path: str | Path, program: Program) -> AnyNetwork:
-    """The same for either kind: trained weights, or integers."""
+    """Reads a network of trained weights or integers from a file and checks it."""
     place = _checked(path, program)
     about, tensors = _read(place)
     if about.origin.program_id != program.id:
         found, own = about.origin.program_id[:13], program.id[:13]
-        raise InputError(f"{place} is a network for another program: id {found}..., this one's is {own}...")
+        raise InputError(f"{place} is a network for another program: its id is {found}..., this program's is {own}...")
     if about.bits != list(program.layout.names) or about.examples != _examples(program):
-        raise InputError(f"{place} is not {_WHAT}: its bits and examples are not those of the program that it names")
+        raise InputError(f"{place} is not {_WHAT}: its bits and examples do not match the program that it names")
     network = _network(about, tensors)
     if isinstance(network, IntegerNetwork):
         check_belongs(network, program)
@@ -136,18 +136,18 @@ def load_any_network(path: str | Path, program: Program) -> AnyNetwork:
 
 
 def read_about(path: str | Path) -> About:
-    """The metadata of a network file, without reading its weights."""
+    """Reads the metadata of a network file without its weights."""
     return _read(as_path(path, "a network file"), weights=False)[0]
 
 
 def read_network(path: str | Path) -> tuple[About, AnyNetwork]:
-    """The metadata of a network file, and its network, for any program."""
+    """Reads the metadata and the network in a file, for any program."""
     about, tensors = _read(as_path(path, "a network file"))
     return about, _network(about, tensors)
 
 
 def _network(about: About, tensors: Mapping[str, Any]) -> AnyNetwork:
-    """The network that the file was written from, or an InputError."""
+    """Returns the network in a file; raises InputError if it was altered."""
     network: AnyNetwork
     first, last = tensors["first"], tensors["last"]
     if about.rounded is not None:
@@ -157,19 +157,19 @@ def _network(about: About, tensors: Mapping[str, Any]) -> AnyNetwork:
     else:
         raise InputError(f"{about.path} has weights that are NaN or infinite")
     if about.digest != network.digest:
-        raise InputError(f"{about.path} is damaged: its weights or their origin are not those that were written")
+        raise InputError(f"{about.path} is damaged: its weights or their origin have changed since it was written")
     return network
 
 
 def _read(path: Path, weights: bool = True) -> tuple[About, dict[str, Any]]:
-    """The metadata and the tensors of a file, which holds nothing else."""
+    """Returns the metadata and tensors of a file; raises InputError if it contains anything else."""
     try:
         if not path.is_file():
             raise InputError(f"there is no network file {path}")
         if (other := _OTHER_FILES.get(path.suffix.lower())) is not None:
             raise InputError(f"{path} is {other}")
         if path.stat().st_size > MAX_BYTES:
-            raise InputError(f"{path} is larger than {MAX_BYTES >> 30} GiB, the most a network file may have")
+            raise InputError(f"{path} is larger than {MAX_BYTES >> 30} GiB, the limit of a network file")
         file = open_tensors(path, _WHAT)
         if set(file.metadata) != {"bitwright"} or set(file.entries) - {"thresholds"} != {"first", "last"}:
             raise InputError(f"{path} is not {_WHAT}: it holds something else, or more")
@@ -187,12 +187,12 @@ def _check_types(kind: str, found: Mapping[str, str], path: Path) -> None:
     if kind == INTEGER_FORMAT:
         wanted = {"first": "I8", "last": "I8", "thresholds": "I64"}
         if found != wanted:
-            raise InputError(f"{path} has tensors of types {dict(found)}; a network of integers has {wanted}")
+            raise InputError(f"{path} has tensors of types {dict(found)}; an integer network must have {wanted}")
     elif set(found) != {"first", "last"}:
         raise InputError(f"{path} is not {_WHAT}: it holds something else, or more")
     elif set(found.values()) not in ({"F32"}, {"F64"}):
         types = " and ".join(sorted(set(found.values())))
-        raise InputError(f"{path} has weights of type {types}; float32 or float64 is needed")
+        raise InputError(f"{path} has weights of type {types}; they must be float32 or float64")
 
 
 def _about(document: dict[str, Any], path: Path, shapes: Mapping[str, tuple[int, ...]]) -> About:
@@ -219,18 +219,18 @@ def _about(document: dict[str, Any], path: Path, shapes: Mapping[str, tuple[int,
 
 
 def _check(document: Mapping[str, object], path: Path) -> None:
-    """Raises InputError unless every field is what it must be, as far as that can be told without the program."""
+    """Raises InputError unless every field is valid, as far as can be checked without the program."""
     if document.get("format") == "bitwright network 1":
-        raise InputError(f"{path} was written by an earlier version, without a digest of what it holds; train it anew")
+        raise InputError(f"{path} was written by an earlier version without a digest; train it again")
     if document.get("format") not in (FORMAT, INTEGER_FORMAT):
-        raise InputError(f"{path} is not a network of a kind this version knows ({FORMAT}, {INTEGER_FORMAT})")
+        raise InputError(f"{path} is not in a network format that this version supports ({FORMAT}, {INTEGER_FORMAT})")
     wanted = _FIELDS | (_INTEGER_FIELDS if document["format"] == INTEGER_FORMAT else {})
     if "executions" in document:
         wanted |= {"executions": table(lambda _: None)}
     if "kernel" in document:
         wanted |= {"kernel": like(r"[ -~]{1,200}", "the name of a kernel of linear algebra")}
     if "balanced" in document:
-        wanted |= {"balanced": lambda value: None if value is True else "true, or left out"}
+        wanted |= {"balanced": lambda value: None if value is True else "true or omitted"}
         wanted |= {"momentum": lambda value: None if value is False else "false, as it has balanced steps"}
     check_fields(document, path, _WHAT, wanted)
     if "executions" in document:
@@ -243,7 +243,7 @@ def _check(document: Mapping[str, object], path: Path) -> None:
 
 
 def _number(least: float, most: float) -> Check:
-    """A number strictly between two others."""
+    """A number strictly between two bounds."""
     wanted = f"a number above {least:g} and below {most:g}"
     return lambda value: None if type(value) in (int, float) and least < value < most else wanted  # type: ignore[operator]
 

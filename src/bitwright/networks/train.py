@@ -1,4 +1,4 @@
-"""From a program, or executions of it, to a trained network."""
+"""Trains a network on a program or its executions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from bitwright.rules import Program
 from bitwright.theory.encoding.training_set import StateSet, TrainingSet
 from bitwright.theory.predictor import MAX_EXAMPLES, kernel_ends
 
-MOST_STEPS = 100_000  # of gradient descent; training that would take more is refused
+MOST_STEPS = 100_000  # of gradient descent; longer training is refused
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,17 +45,17 @@ class ExecutionSet:
     def __post_init__(self) -> None:
         if self.set.examples > MAX_EXAMPLES:
             raise InputError(
-                f"{self.set.examples:,} different states are more than the {MAX_EXAMPLES:,} whose kernel is solved at "
-                "once; take fewer"
+                f"{self.set.examples:,} distinct states exceed the limit of {MAX_EXAMPLES:,} for a dense kernel; "
+                "use fewer"
             )
 
     @property
     def sample(self) -> tuple[BoolArray, BoolArray]:  # (states, K), (states, k)
-        """The matches of the states and the bits that count, for quantizing."""
+        """The matches of the states and the bits to check, for quantization."""
         return self.set.matched, np.ones(self.set.following.shape, dtype=bool)
 
     def spectrum(self, plan: Plan, shape: NetworkShape) -> tuple[float, float]:
-        """The ends of the spectrum of the kernel that training follows; InputError where it would take too long."""
+        """Returns the ends of the training kernel's spectrum; raises InputError if training would take too long."""
         first = plan.first_layer(shape)
         if first not in self._ends:
             self._ends[first] = kernel_ends(self.set.inputs(), first)
@@ -65,7 +65,7 @@ class ExecutionSet:
             plainly = "train with momentum, or " if plan.descent == "plain" else ""
             raise InputError(
                 f"the kernel of these {self.set.examples:,} examples has condition number {high / low:,.0f}, so "
-                f"training would take about {steps:,} steps, more than {MOST_STEPS:,}; {plainly}take fewer states "
+                f"training would take about {steps:,} steps, more than {MOST_STEPS:,}; {plainly}use fewer states "
                 "or a larger tolerance"
             )
         return low, high
@@ -78,7 +78,7 @@ def descend(
     plan: Plan,
     inputs: Any = None,  # X (examples, K); None for unit vectors
     progress: Progress | None = None,
-    kernel: tuple[float, float] | None = None,  # the ends of its spectrum where inputs are not orthonormal
+    kernel: tuple[float, float] | None = None,  # the ends of its spectrum if inputs are not orthonormal
 ) -> History:
     """Runs full-batch gradient descent on these weights, in place: NumPy arrays, or PyTorch tensors on one device."""
     schedule = plan.schedule(NetworkShape(first.shape[1], first.shape[0], last.shape[0]), kernel)
@@ -107,9 +107,9 @@ def descend(
 
 
 def forward(first: Any, last: Any, labels: Any, inputs: Any) -> tuple[Any, Any, Any]:
-    """w1 x for every example, its relu, and the error E = s w2 relu(w1 x) - Y with s = 1/sqrt(K width).
+    """Returns w1 x for every example, its relu, and the error E = s w2 relu(w1 x) - Y with s = 1/sqrt(K width).
 
-    With unit vectors for inputs w1 x is w1 itself, and no product with X is needed.
+    For unit vectors w1 x is w1 itself, so no product with X is needed.
     """
     before = first if inputs is None else first @ inputs.T
     hidden = before.clip(min=0)
@@ -120,7 +120,7 @@ def forward(first: Any, last: Any, labels: Any, inputs: Any) -> tuple[Any, Any, 
 
 
 def backward(last: Any, before: Any, hidden: Any, error: Any, inputs: Any) -> tuple[Any, Any]:
-    """The gradients of 1/2 sum E^2: for w1 s (w2' E)[w1 x > 0] x', for w2 s E relu(w1 x)'."""
+    """Returns the gradients of 1/2 sum E^2: for w1 s (w2' E)[w1 x > 0] x', for w2 s E relu(w1 x)'."""
     scaled = error * _scale(last, hidden, inputs)
     back = last.T @ scaled
     back *= before > 0
@@ -138,9 +138,9 @@ _MAX_PADDING = 10**10
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that determines a network: the same recipe gives the same weights by the same `kernel`.
+    """Everything that determines a network: with the same `kernel`, the same recipe gives the same weights.
 
-    `train` takes one, or single settings by name; `plan` holds those of the descent.
+    `train` takes a recipe or individual settings by name; `plan` contains the settings of the descent.
 
     >>> from bitwright import addition, train
     >>> recipe = Recipe(width=128, seed=7)
@@ -160,12 +160,12 @@ class Recipe:
 
     @property
     def library(self) -> tuple[str, str]:
-        """What does the linear algebra."""
+        """The library and device for linear algebra."""
         return self.trainer, self.device
 
     @property
     def kernel(self) -> str:
-        """The name of the kernel that does it on this machine."""
+        """The name of the linear algebra kernel on this machine."""
         if self.trainer == "torch":
             check_device(self.device)
         return kernel_name(self.library)
@@ -191,9 +191,9 @@ class Recipe:
 def train(
     program: Program, recipe: Recipe, progress: Progress | None = None, executions: ExecutionSet | None = None
 ) -> tuple[FloatNetwork, History]:
-    """Trains one network on the templates, or on `executions`; raises TrainingError rather than return a bad one."""
+    """Trains a network on the templates or on `executions`; raises TrainingError if it misses the tolerance."""
     if executions is not None and (recipe.padding or executions.set.program.id != program.id):
-        raise InputError("executions to train on are those of the program itself, without padding")
+        raise InputError("executions must belong to the program itself, without padding")
     if executions is not None and recipe.plan.descent == "balanced":
         raise InputError("balanced steps are for training on templates, whose kernel has two eigenvalues; use momentum")
     examples = TrainingSet(program, recipe.padding)
@@ -206,7 +206,7 @@ def train(
         )
         raise InputError(
             f"training at width {shape.width:,} with {shape.inputs:,} examples needs about {need:.1f} GiB of memory, "
-            f"more than there is; use a smaller width"
+            f"more than is available; use a smaller width"
         ) from None
     origin = Origin(
         program_id=program.id,

@@ -1,1 +1,1 @@
-"""Proofs: what rules compute, that the limit takes every step, that a network does; and their certificates."""
+"""Proofs that rules compute a function, and that the limit or a network makes every step; and their certificates."""

@@ -1,12 +1,12 @@
-"""Certificates of exactness: for every n that can occur, the limit's mean rounds to the right bits (Theorem 5.1).
+"""Certificates of exactness: for every possible n, the limit's mean rounds to the right bits (Theorem 5.1).
 
-Proved in interval arithmetic, for all states at once: a bit with c writers, m >= 1 of which match, must round to 1, and
-with m = 0 to 0. Under `sign` that is c w0 + m (w1 - w0) > 0 >= w0 for every (n, c, m) that can occur (feasible.py);
-under `calibrated`, w1 - w0 > 0.
+The proof is in interval arithmetic, for all states at once: a bit with c writers must round to 1 if m >= 1 of them
+match, and to 0 if m = 0. Under `sign` this means c w0 + m (w1 - w0) > 0 >= w0 for every possible (n, c, m); under
+`calibrated`, w1 - w0 > 0.
 
-Networks of cells are trained on a pattern: K is the pattern's, n the cell's own. A cell matches templates of its own
-kind alone, and no others write its ports. So the limit sees of the pattern what it sees of that kind, with the
-templates of the others as padding.
+Networks of cells are trained on a pattern: K belongs to the pattern, n to the cell. A cell matches only templates of
+its kind, and no others write its ports. To the limit, the pattern is therefore the same as that kind with the templates
+of the others as padding.
 """
 
 from __future__ import annotations
@@ -31,41 +31,41 @@ from bitwright.version import __version__
 
 FORMAT = "bitwright certificate 2"
 Progress = Callable[[int, int], None]
-Verdict = Literal["certified", "refuted", "tested", "not proved"]  # tested: of networks made elsewhere
-VERDICTS: tuple[Verdict, ...] = ("certified", "refuted", "not proved")  # of the limit
+Verdict = Literal["certified", "refuted", "tested", "not proved"]  # tested: only for third-party networks
+VERDICTS: tuple[Verdict, ...] = ("certified", "refuted", "not proved")  # for the limit
 
 
 @dataclass(frozen=True)
 class LimitVerdict:
     """The verdict for one program, one rounding, one size of training set and one range of n.
 
-    refuted: `witness` is a state that comes out wrong. not proved: such states exist within a bound on n that is
-    declared or was met in runs; whether a run meets one of them is not known.
+    refuted: `witness` is a state with a wrong result. not proved: such states exist within a bound on n that is
+    declared or was seen in runs, but it is unknown whether a run reaches one of them.
     """
 
     certified: bool
     verdict: Verdict
-    assumption: str | None  # what is taken on trust, such as n <= 71
-    covers: str  # what the verdict speaks of
+    assumption: str | None  # the unproved assumption, such as n <= 71
+    covers: str  # the states that the verdict covers
     rounding: Rounding
     examples: int  # K with padding
     padding: int
     blocks: int
     bits: int
     writers_max: int
-    writers_bit: str  # the first bit with that many
+    writers_bit: str  # the first bit with that many writers
     n_min: int
     n_max: int
     n_source: str
     n_scope: str
-    margin: float  # lower bound on how far the worst set bit's mean lies above its threshold, in units of the output
+    margin: float  # lower bound on the distance of the worst set bit's mean above its threshold, in output units
     margin_enclosure: str  # the same number with its radius
-    margin_unset: float | None  # the same for unset bits below it; None if none leaves anything to chance (n >= 2)
+    margin_unset: float | None  # the same for unset bits below the threshold; None if no such bit has variance (n >= 2)
     worst_bit: str
     worst_n: int
     worst_writers: int
     worst_matches: int
-    fails_from: int | None  # the smallest n at which some state is rounded wrong
+    fails_from: int | None  # the smallest n at which a state is rounded wrong
     fails_bit: str | None
     fails_writers: int | None
     fails_matches: int | None
@@ -74,7 +74,7 @@ class LimitVerdict:
     examples_needed: int  # the smallest K that would certify this range of n
     proposal: str | None
     program_id: str
-    sizes: str | None = None  # of cells: the sizes of a program that have just these kinds
+    sizes: str | None = None  # for cells: the sizes of a program with exactly these kinds
     version: str = __version__
     arithmetic: str = f"python-flint {flint.__version__}, 128-bit balls"
     format: str = FORMAT
@@ -84,7 +84,7 @@ class LimitVerdict:
 
     @property
     def sentence(self) -> str:
-        """The verdict and what it rests on, in a few words."""
+        """The verdict and its assumptions, in a few words."""
         if self.assumption:
             return f"{self.verdict}{' even' * (not self.certified)} assuming {self.assumption}"
         return f"{self.verdict} for {self.covers}" if self.n_source == "reachable" else self.verdict
@@ -98,9 +98,9 @@ def certify(
     progress: Progress | None = None,
     ports: bool = False,
 ) -> LimitVerdict:
-    """Proves or refutes that the limit, trained on `examples` examples, rounds right in every state of the range.
+    """Proves or refutes that the limit, trained on `examples` examples, rounds correctly in every state of the range.
 
-    With `ports` only bits that are written are read: those of a cell by itself.
+    With `ports`, only written bits are read, as for a single cell.
     """
     within = within or blocks_range(program)
     rounding = check_rounding(rounding)
@@ -156,14 +156,14 @@ def _verdict(proof: Proof, within: Range) -> Verdict:
 
 
 def _replay(program: Program, state: BoolArray, failing: Situation) -> None:
-    """Raises BitwrightError unless just that many templates match the state, and that many of them write the bit."""
+    """Raises BitwrightError unless exactly these numbers of templates match the state and write the bit."""
     matched = program.match(state).tolist()
     if (len(matched), sum(failing.bit in program.writes(t) for t in matched)) != (failing.n, failing.matching):
-        raise BitwrightError("the state that was to be shown is in another situation; please report this")
+        raise BitwrightError("the counterexample could not be confirmed; please report this")
 
 
 def _proposal(program: Program, n_max: int, examples: int, needed: int) -> str:
-    """What would help. With so few writers that one match is enough at the largest n, everything is right."""
+    """Suggests remedies. If there are so few writers that one match suffices at the largest n, all bits are right."""
     writers = int(program.writers.max())
     with precision():
         rho = enclose(n_max, examples).rho
@@ -175,16 +175,16 @@ def _proposal(program: Program, n_max: int, examples: int, needed: int) -> str:
 
 
 def witness(program: Program, bit: int, matches: int, matching: int) -> BoolArray:  # (k,)
-    """A state with n = `matches`, of which `matching` write the bit: the fewest that can, or one.
+    """Returns a state with n = `matches`, `matching` of which write the bit: the fewest possible, or one.
 
-    Blocks match without writing the bit where they can. Beyond that, the blocks that write it are chosen: open ones
-    that cannot do otherwise if that many matches are needed, else one block of any kind.
+    Blocks match without writing the bit if they can. Otherwise, writing blocks are chosen: open blocks that always
+    write the bit if that many matches are needed, or else one block of any kind.
     """
     templates = np.bincount(program.template_block, minlength=program.blocks)
     full = templates == np.left_shift(1, np.diff(program.block_start))
     writes = np.zeros(program.templates, dtype=bool)
     writes[np.searchsorted(program.write_start, np.flatnonzero(program.write_bits == bit), side="right") - 1] = True
-    writer, other = _first(program, writes), _first(program, ~writes)  # of each block, -1 for none
+    writer, other = _first(program, writes), _first(program, ~writes)  # for each block, -1 if none
 
     choice = np.where(full, np.where(other >= 0, other, writer), -1)
     bound = (writer >= 0) & (other < 0)  # blocks that write the bit whenever they match
@@ -204,27 +204,27 @@ def witness(program: Program, bit: int, matches: int, matching: int) -> BoolArra
 
 
 def _first(program: Program, chosen: BoolArray) -> IntArray:  # (b,)
-    """The first of the chosen templates of each block, or -1."""
+    """Returns the first of the chosen templates of each block, or -1."""
     found = np.full(program.blocks, -1, dtype=np.int64)
     own = np.flatnonzero(chosen)[::-1]
-    found[program.template_block[own]] = own  # the last one assigned stays
+    found[program.template_block[own]] = own  # the last assignment remains
     return found
 
 
 def _unmatched(program: Program) -> IntArray:  # (b,)
-    """The smallest configuration of each block that has no template; of a full block, one beyond the last."""
+    """Returns the smallest configuration of each block without a template; for a full block, one beyond the last."""
     first = np.searchsorted(program.template_block, np.arange(program.blocks))
     in_order = np.arange(program.templates) - first[program.template_block] == program.template_config
     return np.bincount(program.template_block[in_order], minlength=program.blocks)
 
 
-_VERDICTS = ("refuted", "not proved", "certified")  # the worst first
+_VERDICTS = ("refuted", "not proved", "certified")  # worst first
 
 
 def certify_cells(
     pattern: Pattern, rounding: Rounding, examples: int | None = None, progress: Progress | None = None
 ) -> LimitVerdict:
-    """Proves or refutes that the limit is right in every local state; the numbers are those of the worst kind."""
+    """Proves or refutes that the limit is right in every local state; numbers refer to the worst kind."""
     program, within = pattern.program, cells_range(pattern)
     K = program.templates if examples is None else examples
     found = [certify(pattern.alone(kind), rounding, None, K, progress, ports=True) for kind in deciding_kinds(pattern)]

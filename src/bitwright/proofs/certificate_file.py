@@ -1,4 +1,4 @@
-"""Certificates as JSON files, which can be checked again from the file, the program and the network alone."""
+"""Certificates as JSON files, which can be checked given only the file, the program and the network."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ from bitwright.runs.progress import Progress
 from bitwright.theory.decisions import SOURCES
 
 _MAX_BYTES = 1 << 26
-_MACHINES_OWN = {"by_n", "distance", "closest", "margin", "arithmetic", "model"}  # of a network that was made elsewhere
+_MACHINES_OWN = {"by_n", "distance", "closest", "margin", "arithmetic", "model"}  # for a third-party network
 _PASSING = {"name", "machine", "runtime"}
 AnyVerdict = LimitVerdict | NetworkVerdict
 Verdict = TypeVar("Verdict", LimitVerdict, NetworkVerdict)
 
 
 def claims_of(verdict: AnyVerdict, links: dict[str, Any] | None = None) -> str:
-    """The contents of a certificate file: every number of the proof, and the other links of its chain.
+    """Returns the contents of a certificate file: every number of the proof, and the other links of its chain.
 
     Args:
         verdict: the verdict for the limit or for a network.
-        links: what the rules compute and at which sizes, ready for JSON.
+        links: the claims about the rules' function and sizes, ready for JSON.
     """
     absent = {name for name in ("sizes", "model") if getattr(verdict, name, None) is None}
     document = {name: value for name, value in asdict(verdict).items() if name not in absent}
@@ -59,18 +59,18 @@ def claims_of(verdict: AnyVerdict, links: dict[str, Any] | None = None) -> str:
 
 
 def read_verdict(path: Path) -> tuple[AnyVerdict, object]:
-    """The verdict in a certificate file, checked for form but not proved, and the other links of its chain as they are.
+    """Reads the verdict from a certificate file, checked for form but not proved, and the unchecked links of its chain.
 
     Raises InputError for any other file.
     """
     document = parse(read_file(path, _MAX_BYTES), path, "a certificate")
     links = document.pop("links", {})
     if document.get("format") not in (LIMIT_FORMAT, FORMAT):
-        raise InputError(f"{path} is not a certificate of a kind this version knows ({LIMIT_FORMAT}, {FORMAT})")
+        raise InputError(f"{path} is not in a certificate format that this version supports ({LIMIT_FORMAT}, {FORMAT})")
     if document["format"] == LIMIT_FORMAT and document.get("of") != "network":
         check_fields({"sizes": None, **document}, path, "a certificate", _LIMIT_FIELDS)
         return LimitVerdict(**{name: _frozen(value) for name, value in document.items()}), links
-    what = "a certificate of a network"
+    what = "a certificate for a network"
     for gone in ("members", "seconds"):  # in files of earlier versions
         document.pop(gone, None)
     if document.get("arithmetic") == "whole numbers":  # as earlier versions called them
@@ -86,7 +86,7 @@ def read_verdict(path: Path) -> tuple[AnyVerdict, object]:
 
 
 def _frozen(value: Any) -> Any:
-    """A list as a tuple, and so are the lists in it."""
+    """Converts a list, and the lists in it, to tuples."""
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
@@ -100,19 +100,19 @@ def check_certificate(
     device: str = "cpu",
     oracle: FittedModel | None = None,
 ) -> Verdict:
-    """Proves everything anew; raises ProofError at the first claim that is not confirmed.
+    """Proves everything again; raises ProofError at the first claim that is not confirmed.
 
-    The range of n is computed from the algorithm, for the source that the certificate names, and not taken from the
-    file. Of a network made elsewhere the result has what this machine found about its arithmetic.
+    The range of n is computed from the algorithm for the source named in the certificate, not read from the file. For a
+    third-party network, the result contains this machine's findings about its arithmetic.
 
     Args:
         certificate: the verdict to check.
-        algorithm: the program it is for; a pattern for networks of cells.
-        network: the network it is for; None for the limit.
-        workers: where the parts of a proof for a network are done.
-        progress: called with how much is done, and of how much.
+        algorithm: the certified program; a pattern for networks of cells.
+        network: the certified network; None for the limit.
+        workers: where the parts of a network proof run.
+        progress: called with the amount done and the total.
         device: where a network is evaluated.
-        oracle: a network whose outputs are right in place of the rules'.
+        oracle: a network whose outputs define what is right, in place of the rules.
     """
     check_subject(certificate, algorithm, network)
     again: AnyVerdict
@@ -122,7 +122,7 @@ def check_certificate(
         assert network is not None
         how: dict[str, Any] = {"workers": workers, "progress": progress, "device": device, "oracle": oracle}
         again = certify_network(algorithm, network, certificate.domain, **how)
-    # Who made it, and the sizes that were checked, are no claims of this proof; all else must come out the same again.
+    # The version and the checked sizes are not claims of this proof; everything else must be reproduced exactly.
     information = {"version", "sizes"} | ({"arithmetic"} if isinstance(certificate, LimitVerdict) else set())
     elsewhere = isinstance(certificate, NetworkVerdict) and certificate.model is not None
     for field in fields(again):
@@ -141,7 +141,7 @@ def _limit_again(certificate: LimitVerdict, algorithm: Algorithm, progress: Prog
     if certificate.n_source == "cells":
         pattern = pattern_of_program(algorithm.program)
         if pattern is None:
-            raise ProofError(f"the certificate says n_source = cells, but {algorithm.name} is no pattern of cells")
+            raise ProofError(f"the certificate says n_source = cells, but {algorithm.name} is not a pattern of cells")
         return certify_cells(pattern, certificate.rounding, int(certificate.examples), progress)
     within = matches_range(algorithm, certificate.n_source, progress)
     return certify(algorithm.program, certificate.rounding, within, int(certificate.examples), progress)
@@ -150,15 +150,13 @@ def _limit_again(certificate: LimitVerdict, algorithm: Algorithm, progress: Prog
 def check_subject(
     certificate: AnyVerdict, algorithm: Algorithm, network: AnyNetwork | FittedModel | None = None
 ) -> None:
-    """Raises ProofError if the certificate cannot be for these; no proof is needed to see that."""
+    """Raises ProofError if the certificate is obviously for another program or network; proves nothing."""
     subjects = [("program", certificate.program_id, algorithm.program.id)]
     if isinstance(certificate, NetworkVerdict) and network is not None:
         subjects.append(("network", certificate.network_sha256, network.digest))
     for what, claimed, found in subjects:
         if claimed != found:
-            raise ProofError(
-                f"the certificate is for another {what}: its id is {claimed[:12]}..., this one's {found[:12]}..."
-            )
+            raise ProofError(f"the certificate is for another {what}: its id is {claimed[:12]}..., not {found[:12]}...")
     if isinstance(certificate, NetworkVerdict):
         try:
             check_domain(algorithm.program, certificate.domain)
@@ -171,12 +169,12 @@ def check_subject(
 
 
 def _same(claimed: Any, found: Any) -> bool:
-    """Equal in value and in type, also inside: 1 is not True, and not 1.0."""
+    """Whether values are equal in value and type at every level: 1 is neither True nor 1.0."""
     return json.dumps(claimed, sort_keys=True, default=asdict) == json.dumps(found, sort_keys=True, default=asdict)
 
 
 def _near(claimed: Any, found: Any) -> bool:
-    """Of a network that was made elsewhere: all but names, versions and the last digits of what a runtime gives."""
+    """Whether values agree except for names, versions and a runtime's last digits, for third-party networks."""
     if isinstance(claimed, dict) and isinstance(found, dict):
         claimed, found = ({key: one[key] for key in one if key not in _PASSING} for one in (claimed, found))
         return _same(claimed, found)
@@ -188,12 +186,12 @@ def _near(claimed: Any, found: Any) -> bool:
 
 
 def _decimal(value: object) -> str | None:
-    """A number with a point, as we write every margin; the reader has refused NaN and infinity."""
+    """A float, the type of every margin; the reader has already rejected NaN and infinity."""
     return None if type(value) is float else "a number with a decimal point"
 
 
 def checks_of(kind: type, real: Check, most: int, **others: Check) -> dict[str, Check]:
-    """A check for every field of a dataclass: those that are named here, and for others by their types."""
+    """Returns a check for every field of a dataclass: the named checks, and others by type."""
     plain: dict[object, Check] = {bool: flag(), int: whole(0, most), float: real, str: text()}
 
     def by_type(hint: Any) -> Check:

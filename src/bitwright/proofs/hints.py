@@ -1,4 +1,4 @@
-"""`invariant` lines that a run violates. They are hints, so a false one spoils no proof; but its author should know."""
+"""Finds `invariant` lines that a run violates. A false hint does not break a proof, but its author should know."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from bitwright.rules.ensures import EnsureLine
 from bitwright.runs.loop import drive, ending_of, step_limit
 from bitwright.runs.observers import Observer, View
 
-SIZES = (1, 2, 3, 5)  # that are tried besides a program's own
-MOST_WORK = 200_000  # templates times steps of a run that is tried
+SIZES = (1, 2, 3, 5)  # sizes to try besides the program's own
+MOST_WORK = 200_000  # templates times steps of a run to try
 _INPUTS, _STEPS = 64, 4_000
 
 
 def false_hint(algorithm: Algorithm) -> str:
-    """A sentence about an `invariant` line that is false in some state of a run that was tried; else nothing.
+    """Returns a sentence about an `invariant` line that is false in a tried run, or an empty string.
 
     >>> from dataclasses import replace
     >>> from bitwright import addition

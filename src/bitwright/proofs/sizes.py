@@ -1,4 +1,4 @@
-"""The sizes that a claim about a rule text covers: which numbers range, from which value on, and which are fixed."""
+"""The sizes that a claim about a rule text covers: ranges of numbers, and fixed numbers."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 _PART = re.compile(r"(\w+)(>?)=(-?\d+)")
-_NOTHING = "every"  # where a claim depends on no number of the text
+_NOTHING = "every"  # for a claim that depends on no number of the text
 
 
 @dataclass(frozen=True)
 class CoveredSizes:
-    """Numbers of `let` lines that take every value from `smallest` on, and others that are `fixed`.
+    """Numbers of `let` lines with every value from `smallest` on, and numbers that are `fixed`.
 
-    A claim does not depend on a number that is in neither. At values for which the text is no program nothing is
-    claimed. Two claims together are about the sizes that both are about.
+    A claim does not depend on numbers in neither group. It does not cover values at which the text is not a program.
+    Two claims together cover the intersection of their sizes.
 
     >>> rules, cells = CoveredSizes({"l": 0}, {"k": 3}), CoveredSizes({"l": 1, "k": 2})
     >>> print(rules, cells, rules & cells, sep="; ")
@@ -31,7 +31,7 @@ class CoveredSizes:
 
     @classmethod
     def read(cls, text: str) -> CoveredSizes | None:
-        """The sizes that a claim names; None for a text of another form, such as `1..64`."""
+        """Parses the sizes of a claim; returns None for another form, such as `1..64`."""
         parts = [] if text == _NOTHING else [_PART.fullmatch(part) for part in text.split(", ")]
         if None in parts:
             return None
@@ -44,7 +44,7 @@ class CoveredSizes:
 
     @property
     def words(self) -> str:
-        """`every size`, with the smallest values where one of them is not 1, and with all fixed numbers."""
+        """`every size`, with the smallest values unless all are 1, and with all fixed numbers."""
         plain = not self.fixed and set(self.smallest.values()) <= {1}
         ranges = "" if plain else " " + ", ".join(self._parts(" >= "))
         given = ", ".join(f"{name} = {value}" for name, value in self.fixed.items())
@@ -54,7 +54,7 @@ class CoveredSizes:
         return (f"{name}{sign}{value}" for name, value in self.smallest.items())
 
     def __and__(self, other: CoveredSizes) -> CoveredSizes | None:
-        """The sizes that both are about; None where there are none."""
+        """Returns the sizes that both cover, or None."""
         least = {
             name: max(one.smallest[name] for one in (self, other) if name in one.smallest)
             for name in (*self.smallest, *other.smallest)
@@ -64,7 +64,7 @@ class CoveredSizes:
         return common if fixed in self and fixed in other else None
 
     def __contains__(self, numbers: Mapping[str, int]) -> bool:
-        """Whether a program with these numbers is one of them, whatever its other numbers are."""
+        """Whether a program with these numbers is covered, whatever its other numbers are."""
         return all(numbers.get(name, least) >= least for name, least in self.smallest.items()) and all(
             numbers.get(name, value) == value for name, value in self.fixed.items()
         )

@@ -1,4 +1,4 @@
-"""Runs that are tried before anything is proved: an input for which an `ensure` line is not true refutes it at once."""
+"""Trial runs before a proof: an input for which an `ensure` line is false refutes it immediately."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _AT_ONCE = 1 << 12
 def wrong_input(
     algorithm: Algorithm, inputs: Sequence[Mapping[str, int]], limit: int | None = None
 ) -> tuple[Inputs, str] | None:
-    """The first of these inputs for which an `ensure` line is not true, else the first whose run is late; and why.
+    """Returns the first input with a false `ensure` line, otherwise the first with a late run, and the reason.
 
-    Inputs for which a `where` line is false are never wrong.
+    Inputs that violate a `where` line are never wrong.
     """
     states = np.array([algorithm.state(values) for values in inputs])
     return _wrong_run(algorithm, states, limit) if inputs else None
 
 
 def wrong_input_of_all(algorithm: Algorithm, limit: int | None = None) -> tuple[Inputs, str] | None:
-    """The same among all inputs."""
+    """Returns the same, searching all inputs."""
     bits, late = len(algorithm.input_bits), None
     for first in range(0, 1 << bits, _AT_ONCE):
         numbers = np.arange(first, min(first + _AT_ONCE, 1 << bits))
@@ -43,7 +43,7 @@ def wrong_input_of_all(algorithm: Algorithm, limit: int | None = None) -> tuple[
 
 
 def _wrong_run(algorithm: Algorithm, states: BoolArray, limit: int | None) -> tuple[Inputs, str] | None:
-    """The first of these start states with a wrong run, else with a late one, by its inputs."""
+    """Returns the inputs of the first start state with a wrong run, otherwise with a late run."""
     done = run_batch(algorithm, states, limit=limit, workers=1)
     runs = Runs(len(states), done.inputs, done.outputs)
     wrong: dict[int, str] = {}
@@ -59,14 +59,14 @@ def _wrong_run(algorithm: Algorithm, states: BoolArray, limit: int | None) -> tu
 
 
 def all_inputs(algorithm: Algorithm) -> Iterator[Inputs]:
-    """Every value of every input."""
+    """Yields every combination of input values."""
     names = [word.name for word in algorithm.inputs]
     for values in product(*(range(low, high + 1) for low, high in map(bounds_of, algorithm.inputs))):
         yield dict(zip(names, values, strict=True))
 
 
 def random_inputs(algorithm: Algorithm, count: int, random: Random) -> list[Inputs]:
-    """Random values, every fifth at or near an end of its range; fewer where the `where` lines allow few."""
+    """Returns random values, every fifth near an end of its range; fewer if the `where` lines allow only few."""
     found: list[Inputs] = []
     for _ in range(16 if algorithm.conditions else 1):
         drawn = [{word.name: _some(*bounds_of(word), random) for word in algorithm.inputs} for _ in range(count)]
@@ -75,7 +75,7 @@ def random_inputs(algorithm: Algorithm, count: int, random: Random) -> list[Inpu
 
 
 def bounds_of(word: Word) -> tuple[int, int]:
-    """The least and the greatest value of a number."""
+    """Returns the smallest and largest value of a number."""
     top = 1 << len(word.bits)
     return (-(top // 2), top // 2 - 1) if word.signed else (0, top - 1)
 

@@ -1,4 +1,4 @@
-"""An Algorithm: a program, how numbers enter and leave it, and when it is done."""
+"""An Algorithm: a program with its inputs, outputs and stopping condition."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from bitwright.rules.references import Bits, Ref, bit_numbers, one_bit, repeated
 
 FIXED_POINT: Literal["fixed point"] = "fixed point"
 Halt = int | Literal["fixed point"] | None
-STATED = (("where", "conditions"), ("ensure", "ensures"), ("invariant", "invariants"))  # of a line and of an Algorithm
-MAX_EXAMPLES = 10**9  # of a training set with its padding
+STATED = (("where", "conditions"), ("ensure", "ensures"), ("invariant", "invariants"))  # keyword, field
+MAX_EXAMPLES = 10**9  # most examples of a padded training set
 
 
 @dataclass(frozen=True)
@@ -38,15 +38,15 @@ class Word:
 
     name: str
     bits: tuple[int, ...]
-    signed: bool = False  # two's complement: its top bit counts negative
-    sized_by: str = field(default="", repr=False, compare=False)  # the `let` line that says how many bits it has
+    signed: bool = False  # two's complement: the top bit has negative weight
+    sized_by: str = field(default="", repr=False, compare=False)  # the `let` line that sets its number of bits
 
 
 @dataclass(frozen=True)
 class Sizing:
-    """How to make a program in other sizes: its numbers by name, and the function that makes it from such numbers.
+    """The means to rebuild a program at other sizes: its numbers by name, and a function of such numbers.
 
-    A shipped algorithm has one number, `bits`; a rule text has its plain `let` lines, of which the first is its size.
+    A shipped algorithm has one number, `bits`; a rule text has its plain `let` lines, and the first is its size.
 
     >>> from bitwright import addition
     >>> sizing = addition(4).sizing
@@ -55,23 +55,23 @@ class Sizing:
     """
 
     numbers: Mapping[str, int]
-    make: Callable[..., Any]  # an Algorithm or a NodeProgram; found by name, so that it travels to other processes
-    text: str | None = None  # the rule text that says it for every size
+    make: Callable[..., Any]  # an Algorithm or a NodeProgram; importable, so that other processes can load it
+    text: str | None = None  # the rule text for all sizes
 
     def at(self, **numbers: int) -> Any:
-        """The program with these numbers in place of its own."""
+        """The program with these numbers instead of its own."""
         return self.make(**{**self.numbers, **numbers})
 
 
 @dataclass(frozen=True)
 class Algorithm(Shown):
-    """A program together with its inputs, outputs, start bits and end.
+    """A program together with its inputs, outputs, start bits and stopping condition.
 
     Inputs and outputs are words, or arrays of bits of a Builder. Without outputs, every number and flag of the program
-    is one. `start` has the bits that are on at the start: names such as "carry[1]", bits of a Builder, or their
+    is an output. `start` lists the bits that are on at the start: names such as "carry[1]", bits of a Builder, or bit
     numbers. With `halt`, a bit given in the same way, the run is done when that bit is on, or when a step changes
-    nothing (`FIXED_POINT`); `steps` is then the most it may take. Without `halt` the run takes exactly `steps` steps.
-    `matches` and `examples` are assumptions for the theory: a certificate uses `matches` only if asked to, and says so.
+    nothing (`FIXED_POINT`); `steps` is then the limit. Without `halt` the run takes exactly `steps` steps.
+    `matches` and `examples` are assumptions for the theory: a certificate uses `matches` only on request, and says so.
     `ensures` hold at the end of every run whose inputs satisfy all `conditions`.
 
     >>> from bitwright.rules import Builder
@@ -96,11 +96,11 @@ class Algorithm(Shown):
     description: str = ""
     matches: int | None = None  # declared, not proved: no state of a run matches more templates than this
     examples: int | None = None  # declared size of the training set with padding, for the sign rule
-    ensures: tuple[EnsureLine, ...] = field(default=(), repr=False, compare=False)  # of inputs and outputs, at the end
-    invariants: tuple[EnsureLine, ...] = field(default=(), repr=False, compare=False)  # of every state of a run
-    conditions: tuple[EnsureLine, ...] = field(default=(), repr=False, compare=False)  # on inputs that are meant
-    sizing: Sizing | None = field(default=None, repr=False, compare=False)  # how to make it in another size
-    computer: Any = field(default=None, repr=False, compare=False)  # of code: the machine that it is loaded on
+    ensures: tuple[EnsureLine, ...] = field(default=(), repr=False, compare=False)  # on final inputs and outputs
+    invariants: tuple[EnsureLine, ...] = field(default=(), repr=False, compare=False)  # about every state of a run
+    conditions: tuple[EnsureLine, ...] = field(default=(), repr=False, compare=False)  # on the allowed inputs
+    sizing: Sizing | None = field(default=None, repr=False, compare=False)  # how to rebuild it at another size
+    computer: Any = field(default=None, repr=False, compare=False)  # for code: the machine on which it is loaded
 
     def __post_init__(self) -> None:
         self._check_kinds()
@@ -109,7 +109,7 @@ class Algorithm(Shown):
         self._check_bits()
         if (
             not self.outputs and self.program.wired is None
-        ):  # on a graph nodes have outputs, and the graph may have none
+        ):  # on a graph nodes have outputs, but the graph itself may have none
             fields = (f for f in self.program.layout.fields if len(f.shape) <= 1)
             object.__setattr__(self, "outputs", tuple(Word(f.name, tuple(f.bits().tolist())) for f in fields))
         if self.steps is not None and not 0 <= self.steps < 2**31:
@@ -120,10 +120,10 @@ class Algorithm(Shown):
             object.__setattr__(self, what, self._stated(word, what))
 
     def _stated(self, word: str, what: str) -> tuple[EnsureLine, ...]:
-        """Parses and checks the lines of one sort; raises InputError for one that makes no sense here."""
+        """Parses and checks the lines of one kind; raises InputError for a line that is invalid here."""
         lines = getattr(self, what)
         if not isinstance(lines, tuple | list):
-            raise InputError(f"{what} are a tuple of str such as 'sum == p + q', got {_got(lines)}")
+            raise InputError(f"{what} must be a tuple of str such as 'sum == p + q', got {_got(lines)}")
         found = []
         for line in lines:
             try:
@@ -136,19 +136,19 @@ class Algorithm(Shown):
         return tuple(found)
 
     def _check_kinds(self) -> None:
-        """Raises InputError for parts of a wrong type."""
+        """Raises InputError for fields of the wrong type."""
         if not isinstance(self.program, Program):
             got = type(self.program).__name__
-            raise InputError(f"the program of an algorithm is a Program, as Builder.build() gives, got a {got}")
+            raise InputError(f"the program of an algorithm must be a Program, as from Builder.build(), got a {got}")
         for what in ("name", "description"):
             if not isinstance(text := getattr(self, what), str):
-                raise InputError(f"the {what} of an algorithm is a str, got {_got(text)}")
+                raise InputError(f"the {what} of an algorithm must be a str, got {_got(text)}")
         for what, words in (("inputs", self.inputs), ("outputs", self.outputs)):
             given = words if isinstance(words, tuple | list) else (words,)
             found = [Word(one.field.name, one) if isinstance(one, Bits | Ref) else one for one in given]  # type: ignore[arg-type]
             for word in found:
                 if not isinstance(word, Word):
-                    raise InputError(f"{what} are words such as Word('x', x[:]), or arrays of bits, got {_got(word)}")
+                    raise InputError(f"{what} must be words such as Word('x', x[:]) or bits, got {_got(word)}")
             object.__setattr__(self, what, tuple(found))
         for name in ("steps", "matches", "examples"):
             if (value := getattr(self, name)) is not None:
@@ -157,14 +157,14 @@ class Algorithm(Shown):
                 object.__setattr__(self, name, whole_number(value, name))
 
     def _check_bits(self) -> None:
-        """Replaces bits by their numbers; raises InputError for impossible ones."""
+        """Replaces bits by their numbers; raises InputError for invalid ones."""
         layout = self.program.layout
         for what, words in (("input", self.inputs), ("output", self.outputs)):
             checked = tuple(_checked(word, layout, what) for word in words)
             object.__setattr__(self, f"{what}s", checked)
         start = bit_numbers(layout, self.start, "start")
         if twice := repeated(layout, start):
-            raise InputError(f"start of {self.name} has {twice} more than once")
+            raise InputError(f"start of {self.name} lists {twice} more than once")
         for _, problem in port_problems(layout, self.inputs, self.outputs, start):
             raise InputError(f"{self.name}: {problem}")
         object.__setattr__(self, "start", tuple(sorted(start)))
@@ -172,7 +172,7 @@ class Algorithm(Shown):
             object.__setattr__(self, "halt", one_bit(layout, self.halt, "halt"))
 
     def __call__(self, inputs: Mapping[str, Any] | None = None, **values: Any) -> Any:
-        """The output of a run, or a dictionary of its outputs if there are several; arrays give arrays, as in `run`.
+        """Runs the program; returns the output, or a dictionary if there are several; arrays give arrays, as in `run`.
 
         >>> from bitwright import addition
         >>> addition(4)(p=3, q=9)
@@ -182,11 +182,11 @@ class Algorithm(Shown):
         """
         done = self.run(inputs, **values)
         if not np.all(done.halted):
-            raise InputError(f"{self.name} did not halt within its step limit; run(...) gives the unfinished run")
+            raise InputError(f"{self.name} did not halt within its step limit; run(...) returns the unfinished run")
         return done.value if len(self.outputs) == 1 else done.outputs
 
     def run(self, inputs: Mapping[str, Any] | None = None, **values: Any) -> Any:
-        """The `Run` that `bitwright.run` gives, with the same arguments.
+        """The `Run` that `bitwright.run` returns for the same arguments.
 
         >>> from bitwright import addition
         >>> addition(4).run(p=3, q=9).steps
@@ -195,7 +195,7 @@ class Algorithm(Shown):
         return import_module("bitwright.verbs.run").run(self, inputs, **values)
 
     def state(self, values: Mapping[str, int]) -> BoolArray:  # (k,)
-        """The state in which a run with these input values starts.
+        """The start state of a run with these input values.
 
         >>> from bitwright import addition
         >>> addition(2).state({"p": 3, "q": 1}).astype(int)  # p[1] p[2] q[1] q[2] c[1] c[2]
@@ -213,11 +213,11 @@ class Algorithm(Shown):
 
     @cached_property
     def claims(self) -> tuple[EnsureLine, ...]:
-        """The `ensure` lines, each where all `where` lines hold."""
+        """The `ensure` lines, conditional on all `where` lines."""
         return tuple(line.under(self.conditions) for line in self.ensures)
 
     def allows(self, inputs: Mapping[str, int]) -> bool:
-        """Whether all `where` lines are true of these input values.
+        """Whether these input values satisfy all `where` lines.
 
         >>> from bitwright import parse
         >>> rules = parse("bits x[2]\\nblock x[1..2]\\nwhen x[1]=1 x[2]=0 write x[2]\\ninput x\\nwhere x > 1")
@@ -228,7 +228,7 @@ class Algorithm(Shown):
 
     @property
     def input_bits(self) -> IntArray:
-        """The bits of all input words, one after the other, each from its lowest bit on."""
+        """The bits of all input words, one word after the other, lowest bit first."""
         return np.array([bit for word in self.inputs for bit in word.bits], dtype=np.int64)
 
     @property
@@ -237,7 +237,7 @@ class Algorithm(Shown):
         return np.array([bit for word in self.outputs for bit in word.bits], dtype=np.int64)
 
     def states(self, values: BoolArray) -> BoolArray:  # (batch, input bits) -> (batch, k)
-        """The states in which runs start, for many values of the input bits at once.
+        """The start states of runs, for many values of the input bits at once.
 
         >>> from bitwright import permutation
         >>> permutation([2, 1]).states(np.array([[True, False], [True, True]])).astype(int)
@@ -250,7 +250,7 @@ class Algorithm(Shown):
         return states
 
     def read(self, state: BoolArray) -> dict[str, int]:
-        """The output values, by name, that a state of k bits holds.
+        """The output values, by name, in a state of k bits.
 
         >>> from bitwright import addition
         >>> addition(2).read(np.array([0, 1, 0, 0, 0, 1], dtype=bool))
@@ -259,7 +259,7 @@ class Algorithm(Shown):
         return {word.name: from_bits(state[list(word.bits)], word.signed) for word in self.outputs}
 
     def to_dict(self) -> dict[str, Any]:
-        """Its parts, as `bitwright show --json` prints them.
+        """Its contents, as `bitwright show --json` prints them.
 
         >>> from bitwright import addition
         >>> found = addition(4).to_dict()
@@ -334,7 +334,7 @@ class Algorithm(Shown):
         return "\n".join(self.text_lines()) + "\n"
 
     def same_as(self, other: Algorithm) -> bool:
-        """Whether both do the same thing in the same way; names and descriptions do not count.
+        """Whether both do the same computation in the same way; names and descriptions do not count.
 
         >>> from bitwright import addition, parse
         >>> parse(addition(4).text()).same_as(addition(4))
@@ -358,7 +358,7 @@ def stated(
     lets: Mapping[str, int],
     word: str,
 ) -> EnsureLine:
-    """A `where`, `ensure` or `invariant` line with the numbers of its text; WrongError for what it cannot mean here."""
+    """Parses a `where`, `ensure` or `invariant` line with the text's numbers; raises WrongError if it is invalid."""
     ensure = word == "ensure"
     entered = {one.name: len(one.bits) for one in inputs}
     fields = {item.name: item.size for item in program.layout.fields if len(item.shape) <= 1}
@@ -379,16 +379,16 @@ def stated(
 
 
 def for_inputs(algorithm: Algorithm) -> str:
-    """`for all inputs with b < m`, by the `where` lines; nothing without any."""
+    """`for all inputs with b < m`, from the `where` lines; empty without any."""
     return f"for all inputs with {joined(algorithm.conditions)}" if algorithm.conditions else ""
 
 
 def _checked(word: Word, layout: Layout, what: str) -> Word:
     """A word with its bits as numbers."""
     if not isinstance(word.name, str) or not NAME.fullmatch(word.name):
-        raise InputError(f"{what} {word.name!r} needs a name of letters, digits and _")
+        raise InputError(f"{what} {word.name!r} must have a name of letters, digits and _")
     if not isinstance(word.signed, bool):
-        raise InputError(f"{what} '{word.name}' is signed or not, True or False, got {word.signed!r}")
+        raise InputError(f"{what} '{word.name}' must have signed True or False, got {word.signed!r}")
     bits = bit_numbers(layout, word.bits, f"{what} '{word.name}'")
     if not bits:
         raise InputError(f"{what} '{word.name}' needs at least one bit")
@@ -396,7 +396,7 @@ def _checked(word: Word, layout: Layout, what: str) -> Word:
 
 
 def _longer(word: Word, value: object) -> str:
-    """Advice to read the rules with a longer number, if a value was refused only because it is too long."""
+    """Advice to read the rules at a larger size, if a value was rejected only for its length."""
     if not word.sized_by or not isinstance(value, int) or (value < 0 and not word.signed):
         return ""
     bits = width_of(value) if not word.signed else 1 + width_of(value if value >= 0 else ~value)
@@ -409,10 +409,10 @@ def _got(value: object) -> str:
 
 
 def check_inputs(program: str, names: Sequence[str], values: Mapping[str, int]) -> None:
-    """Raises InputError unless there is a value for each of these inputs, and for nothing else."""
+    """Raises InputError unless there is a value for each of these inputs, and no other values."""
     for name in values:
         if not isinstance(name, str):
-            raise InputError(f"the name of an input is a str, got a {type(name).__name__}")
+            raise InputError(f"the name of an input must be a str, got a {type(name).__name__}")
         if name not in names:
             takes = f"takes {listing(names)}" if names else "takes no input"
             raise InputError(f"{program} has no input '{shorten(name)}'; it {takes}{suggestion(name, names)}")
@@ -424,11 +424,11 @@ def check_inputs(program: str, names: Sequence[str], values: Mapping[str, int]) 
 def port_problems(
     layout: Layout, inputs: Sequence[Word], outputs: Sequence[Word], start: Iterable[int]
 ) -> Iterator[tuple[str, str]]:
-    """Problems with inputs, outputs and start bits, each with the word that begins its line."""
+    """Problems with inputs, outputs and start bits, each with the keyword of its line."""
     for kind, words in (("input", inputs), ("output", outputs)):
         times = Counter(word.name for word in words)
         for name in sorted(name for name in times if times[name] > 1):
-            yield kind, f"two {kind}s are called '{name}'; name them apart"
+            yield kind, f"two {kind}s are called '{name}'; use different names"
     entered = [bit for word in inputs for bit in word.bits]
     if shared := repeated(layout, entered):
         yield "input", f"{shared} would be set by two inputs"
@@ -437,12 +437,12 @@ def port_problems(
 
 
 def count_problems(program: Program, matches: int | None, examples: int | None) -> Iterator[tuple[str, str]]:
-    """Declared numbers of matches and of examples that are impossible, each with the word that begins its line."""
+    """Impossible declarations of matches and examples, each with the keyword of its line."""
     if matches is not None:
         templates = np.bincount(program.template_block, minlength=program.blocks)
         always = int(np.count_nonzero(templates == 1 << np.diff(program.block_start)))
         if matches < max(1, always):
-            why = ": that many blocks have a template for every configuration" if always else ""
+            why = ": this many blocks have a template for every configuration" if always else ""
             yield "matches", f"matches must be {max(1, always):,} or more, got {matches}{why}"
     if examples is not None and examples > MAX_EXAMPLES:
         yield "examples", f"examples must be at most {MAX_EXAMPLES:,}, got {examples:,}"

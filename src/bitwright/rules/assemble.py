@@ -1,7 +1,7 @@
-"""Assembles families of blocks and templates into a Program, and finds every problem on the way.
+"""Assembles families of blocks and templates into a Program, and reports every problem.
 
-A family is one line of rules: all its rows at once, as arrays, so that a line with a million rows costs a few passes
-over memory.
+A family is one line of rules: all its rows at once, as arrays, so that a line with a million rows costs only a few
+passes over memory.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Picks:
 
 @dataclass(frozen=True)
 class BitFamily:
-    """The blocks, or the cells, of one line, a row each; or the blocks of many lines that were written out.
+    """The blocks or cells of one line, one per row; or of many lines that were written out.
 
-    A cell has the blocks of the bits that its line names, in that order.
+    A cell contains the blocks of the bits that its line names, in that order.
     """
 
     count: int
@@ -48,21 +48,20 @@ class BitFamily:
 
 @dataclass(frozen=True)
 class RuleFamily:
-    """The templates of one line, a row each; or of many lines that were written out.
+    """The templates of one line, one per row; or of many lines that were written out.
 
-    Rows of one line that are for the same configuration add up to one template, which writes what any of them writes;
-    so do the rows of a line that says `also`, and those of the lines before it.
-    Lines that were written apart do not: that would hide the mistake of a condition that says too little, such as one
-    in the paper's own multiplication.
+    Rows of one line with the same configuration are merged into one template, which writes what any of them writes; the
+    rows of an `also` line are merged with those of earlier lines. Other lines with equal configurations are not merged:
+    that would hide the mistake of an incomplete condition, such as one in the paper's own multiplication.
     """
 
     count: int
     when: Picks
-    values: IntArray  # 0 or 1 for each pick of `when`
+    values: IntArray  # 0 or 1 for each bit of `when`
     write: Picks
     origin: Origin
-    silent: bool | NDArray[np.bool_] = False  # whether it says that it writes nothing; or of each row
-    also: bool = False  # whether it adds to templates that lines before it have
+    silent: bool | NDArray[np.bool_] = False  # whether it explicitly writes nothing; or per row
+    also: bool = False  # whether it adds to templates of earlier lines
 
 
 def assemble(
@@ -76,11 +75,11 @@ def assemble(
     cells: Sequence[BitFamily] = (),
     rest_as_cells: bool = False,
 ) -> Program:
-    """The Program made of these families; raises ProgramError with every problem there is.
+    """Builds the Program of these families; raises ProgramError with all problems.
 
-    `declared` says where each name was declared; names in `already_reported` may lack a block without complaint,
-    because the line that should have given them one has been complained about. An `incomplete` program lacks rules for
-    such a reason, so that having none is no further problem. With `rest_as_cells` a block in no cell is one of its own.
+    `declared` holds the place of each name's declaration; names in `already_reported` may lack a block, because the
+    line that should have declared one has been reported already. An `incomplete` program lacks rules for such a
+    reason, so that having none is not reported again. With `rest_as_cells` each remaining block becomes a cell.
     """
     problems: list[Problem] = []
     if not layout.size:
@@ -115,11 +114,11 @@ class _Blocks:
 
     start: IntArray
     bits: IntArray
-    block_of: IntArray  # (k,), -1 for a bit in no block
+    block_of: IntArray  # (k,) -1 for a bit without a block
     position: IntArray  # (k,)
-    sound: NDArray[np.bool_]  # (blocks + 1,) without problems of their own; the last entry stands for "no block"
+    sound: NDArray[np.bool_]  # (blocks + 1,) without problems; the last entry stands for "no block"
     rows: NumberedRows
-    order: IntArray  # (blocks,) the row that each block comes from
+    order: IntArray  # (blocks,) the row of each block
 
 
 def _arrange_blocks(
@@ -134,7 +133,7 @@ def _arrange_blocks(
     rows = _numbered([(family.count, family.members.rows) for family in families])
     order = np.lexsort((rows, bits))
     bits, rows = bits[order], rows[order]
-    faulty = np.zeros(source.count, dtype=bool)  # rows already complained about
+    faulty = np.zeros(source.count, dtype=bool)  # rows already reported
 
     repeated = np.flatnonzero(bits[1:] == bits[:-1]) + 1
     faulty[rows[repeated]] = faulty[rows[repeated - 1]] = True
@@ -166,11 +165,11 @@ def _arrange_blocks(
     faulty[large] = True
     for _, which in source.by_family(large):
         row = int(large[which[0]])
-        message = f"a block holds at most {MAX_BLOCK} bits, this one has {int(sizes[row])}"
+        message = f"a block may have at most {MAX_BLOCK} bits, got {int(sizes[row])}"
         problems.append(source.problem(row, message))
 
     first_bit = np.full(source.count, layout.size, dtype=np.int64)
-    first_bit[rows[::-1]] = bits[::-1]  # bits ascend, so the last one assigned is the smallest
+    first_bit[rows[::-1]] = bits[::-1]  # bits ascend, so the smallest is assigned last
     by_first_bit = np.argsort(first_bit, kind="stable")[: np.count_nonzero(sizes)]
     rank = np.zeros(source.count, dtype=np.int64)
     rank[by_first_bit] = np.arange(len(by_first_bit))
@@ -187,7 +186,7 @@ def _arrange_blocks(
 def _arrange_cells(
     layout: Layout, families: Sequence[BitFamily], blocks: _Blocks, problems: list[Problem], rest_as_cells: bool
 ) -> Cells | None:
-    """Every block is in just one cell; a cell has its blocks, and a block its bits, in the order of first naming."""
+    """Checks that every block is in exactly one cell; blocks and bits of a cell are in the order of first naming."""
     source = NumberedRows((family.count, family.origin) for family in families)
     rows = _numbered([(family.count, family.members.rows) for family in families])
     bits = _joined([family.members.bits for family in families])
@@ -195,7 +194,7 @@ def _arrange_cells(
     by_row = np.argsort(rows, kind="stable")
     rows, bits = rows[by_row], bits[by_row]
     owned = blocks.block_of[bits]
-    _, firsts = np.unique(rows * count + owned, return_index=True)  # each block once in a row, where it is first named
+    _, firsts = np.unique(rows * count + owned, return_index=True)  # each block once per row, at its first naming
     firsts = np.sort(firsts)
     rows, owned = rows[firsts], owned[firsts]
 
@@ -229,10 +228,10 @@ def _arrange_cells(
 
 
 def _bit_places(blocks: _Blocks, named: IntArray) -> IntArray | None:
-    """The place of each bit in its block: the named ones first, in their order; None if that is as it is already."""
+    """The position of each bit in its block: the named bits first, in their order; None if nothing changes."""
     count = len(blocks.block_of)
     turn = np.full(count, len(named), dtype=np.int64)
-    turn[named[::-1]] = np.arange(len(named))[::-1]  # of a bit that is named twice the first time counts
+    turn[named[::-1]] = np.arange(len(named))[::-1]  # the first naming of a bit counts
     order = np.lexsort((blocks.position, turn, blocks.block_of))
     place = np.empty(count, dtype=np.int64)
     place[order] = np.arange(count) - blocks.start[blocks.block_of[order]]
@@ -252,7 +251,7 @@ def _arrange_templates(
     write_bits = _joined([family.write.bits for family in families])
 
     def complain(bad_rows: IntArray, message: Callable[[int], str]) -> None:
-        """Reports one problem per family, at its first bad row."""
+        """Reports one problem per family, at its first invalid row."""
         for _, which in source.by_family(bad_rows):
             row = int(bad_rows[which[0]])
             problems.append(source.problem(row, message(row)))
@@ -263,7 +262,7 @@ def _arrange_templates(
         return order, np.searchsorted(rows[order], np.arange(count + 1))
 
     def conditions(row: int) -> list[tuple[str, int]]:
-        """The names and values of a row, in the order in which they were written."""
+        """The names and values of a row, in the order of the text."""
         order, start = conditions_by_row()
         mine = order[start[row] : start[row + 1]]
         return [
@@ -274,12 +273,12 @@ def _arrange_templates(
         return [name for name, _ in conditions(row)]
 
     silent = _joined([np.broadcast_to(family.silent, family.count).astype(np.int64) for family in families]) > 0
-    complain(_absent(rows, count), lambda _: "this rule names no bit")
+    complain(_absent(rows, count), lambda _: "this rule tests no bit")
     without = _absent(write_rows, count)
     complain(without[~silent[without]], lambda _: "this rule writes no bit")
 
     home = np.full(count, -1, dtype=np.int64)
-    home[rows[::-1]] = blocks.block_of[bits[::-1]]  # the block of the first bit that each row names
+    home[rows[::-1]] = blocks.block_of[bits[::-1]]  # the block of the first bit in each row
     sound = home >= 0
     sound[rows[~blocks.sound[blocks.block_of[bits]]]] = False
     spanning = np.unique(rows[blocks.block_of[bits] != home[rows]])
@@ -293,7 +292,7 @@ def _arrange_templates(
     sound[twice] = False
 
     config = np.bincount(rows, weights=values << (blocks.position[bits] % MAX_BLOCK), minlength=count).astype(np.int64)
-    key = np.where(sound, (home << MAX_BLOCK) | config, -1 - np.arange(count))  # an unsound row clashes with none
+    key = np.where(sound, (home << MAX_BLOCK) | config, -1 - np.arange(count))  # an invalid row conflicts with none
     order = np.argsort(key, kind="stable")
     repeated = np.zeros(count, dtype=bool)
     repeated[1:] = key[order][1:] == key[order][:-1]
@@ -311,7 +310,7 @@ def _arrange_templates(
         again = mine.line > 0 and (mine.line, mine.column) == (
             other.line,
             other.column,
-        )  # by a group that is used twice
+        )  # if a group is used twice
         where = "another use of this line" if again and not mine.place else str(other)
         return mine.problem(
             f"two templates for {given}{rest}{mine.at(source.index(row))}: {where}"
@@ -335,7 +334,7 @@ def _arrange_templates(
 
 
 def _lines(families: Sequence[RuleFamily]) -> IntArray:
-    """A number for each row, the same for rows of one line, and -1 where rows do not add up."""
+    """A number for each row, equal within a line, and -1 if rows are not merged."""
     numbers: dict[int, int] = {}
     found = []
     for family in families:
@@ -345,7 +344,7 @@ def _lines(families: Sequence[RuleFamily]) -> IntArray:
 
 
 def _first_names(names: Sequence[str], count: int) -> str:
-    """The first names of `count`, and how many more there are."""
+    """The first of `count` names, and how many more there are."""
     return ", ".join(names) + (f" and {count - len(names):,} more" if count > len(names) else "")
 
 
@@ -354,13 +353,13 @@ def _joined(parts: Sequence[IntArray]) -> IntArray:
 
 
 def _numbered(parts: Sequence[tuple[int, IntArray]]) -> IntArray:
-    """The rows of many families, numbered through; a family is given by how many it has, and its own numbers."""
+    """The rows of many families, numbered consecutively; a family is given by its count and its own numbers."""
     start = np.cumsum([0, *(count for count, _ in parts)])
     return _joined([rows + first for (_, rows), first in zip(parts, start, strict=False)])
 
 
 def _absent(used: IntArray, count: int) -> IntArray:
-    """The numbers below `count` that do not occur in `used`."""
+    """The numbers below `count` that are not in `used`."""
     present = np.zeros(count, dtype=bool)
     present[used] = True
     return np.flatnonzero(~present)

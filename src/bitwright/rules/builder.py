@@ -1,4 +1,4 @@
-"""A builder that reads like the paper's boxes, in Python.
+"""A builder whose Python code reads like the paper's boxes.
 
 >>> from bitwright.rules import span
 >>> b = Builder()
@@ -9,7 +9,7 @@
 >>> b.build()
 <Program: 8 bits, 4 blocks, 4 templates>
 
-An index such as `i` holds all its values at once, so one call makes the whole family of blocks or templates.
+An index such as `i` holds all its values at once, so one call creates a whole family of blocks or templates.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from bitwright.rules.references import Bits, Condition, Ref, checked_conditions,
 
 
 def word(*pieces: Ref, name: str = "") -> Word:
-    """A number made of these bits, the most significant piece first; `p[:]` is read with p[1] as its lowest bit.
+    """A number made of these bits, the most significant piece first; `p[:]` has p[1] as its lowest bit.
 
     >>> b = Builder()
     >>> p, carry = b.bits("p", 3), b.bit("carry")
@@ -48,16 +48,16 @@ def word(*pieces: Ref, name: str = "") -> Word:
 
 
 class Rule:
-    """The left side of a rule, waiting for what it writes."""
+    """The left side of a rule, completed by `write`."""
 
     def __init__(self, builder: Builder, conditions: tuple[Condition, ...], origin: WrittenAt) -> None:
         self._builder, self._conditions, self._origin = builder, conditions, origin
 
     def write(self, *targets: Ref) -> None:
-        """The bits that the templates of this rule set in the next state."""
+        """Sets the bits that the templates of this rule turn on in the next state."""
         checked = checked_refs(targets, "write")
         if self not in self._builder._pending:
-            raise InputError("a rule writes once; give all its bits to one 'write'")
+            raise InputError("a rule has one 'write'; pass all bits to it")
         self._builder._pending.remove(self)
         self._builder._rules += self._builder._families_of_rule(self._conditions, checked, self._origin)
 
@@ -87,8 +87,8 @@ class Builder:
     def bits(self, name: str, *shape: int, family: str = "") -> Bits:
         """Declares an array of bits of the given shape.
 
-        Arrays that are one thing in several pieces, such as the levels of a tree, have the name of that thing in common
-        as their `family`: diagrams draw them as one.
+        Arrays that are pieces of one object, such as the levels of a tree, share the name of that object as their
+        `family`: diagrams draw them together.
 
         >>> p = Builder().bits("p", 3)
         >>> p[1], p[:]
@@ -106,7 +106,7 @@ class Builder:
         return Ref(field, field.bits().reshape(1, 1))
 
     def block(self, *members: Ref) -> None:
-        """Declares blocks, one for each row of its members' index.
+        """Declares blocks, one for each row of the members' index.
 
         >>> from bitwright.rules import span
         >>> b = Builder()
@@ -119,9 +119,9 @@ class Builder:
         self._blocks.append(self._family("block", members))
 
     def cell(self, *members: Ref) -> None:
-        """Declares cells, one for each row of its members' index: the blocks of these bits, in this order.
+        """Declares cells, one for each row of the members' index: the blocks of these bits, in this order.
 
-        A network that is trained on one cell of each kind runs the program at every size that has no other kinds.
+        A network trained on one cell of each kind runs the program at every size without further kinds.
 
         >>> from bitwright.rules import span
         >>> b = Builder()
@@ -142,7 +142,7 @@ class Builder:
         return BitFamily(count, self._picks(members, count), origin)
 
     def rest_as_cells(self) -> None:
-        """Every block that no `cell` names is a cell of its own, in the family of its block.
+        """Makes every block that no `cell` names a separate cell, in the family of its block.
 
         >>> b = Builder()
         >>> p, flag = b.bits("p", 2), b.bit("flag")
@@ -172,7 +172,7 @@ class Builder:
         return rule
 
     def build(self) -> Program:
-        """The program, or a ProgramError that lists every problem.
+        """Builds the program; raises a ProgramError that lists every problem.
 
         >>> b = Builder()
         >>> p = b.bits("p", 2)
@@ -204,18 +204,18 @@ class Builder:
 
     def _declare(self, name: str, shape: tuple[int, ...], family: str) -> Field:
         if not isinstance(name, str):
-            raise InputError(f"the name of bits is a str, got {shorten(repr(name))}")
+            raise InputError(f"the name of bits must be a str, got {shorten(repr(name))}")
         if not NAME.fullmatch(name) or name in KEYWORDS:
-            raise InputError(f"'{name}' cannot name bits: use letters, digits and _, and no word of the rule text")
+            raise InputError(f"'{name}' cannot name bits: use letters, digits and _, but no keyword of the rule text")
         if name in self._declared:
             raise InputError(f"bits '{name}' are declared twice; choose another name")
         shape = tuple(whole_number(extent, f"an extent of bits '{name}'") for extent in shape)
         if any(extent < 1 for extent in shape):
             raise InputError(f"bits '{name}' need extents of at least 1, got {list(shape)}")
         if (size := prod(shape)) > MAX_BITS:
-            raise InputError(f"'{name}' has {size:,} bits; a program may declare {MAX_BITS:,}")
+            raise InputError(f"'{name}' has {size:,} bits; a program may declare at most {MAX_BITS:,}")
         if self._size + size > MAX_BITS:
-            raise InputError(f"with '{name}' there are {self._size + size:,} bits; a program may declare {MAX_BITS:,}")
+            raise InputError(f"with '{name}' there are {self._size + size:,} bits; the limit is {MAX_BITS:,}")
         self._declared[name] = _caller("bits")
         self._array_families.append(family or name)
         self._shapes[name] = shape
@@ -226,7 +226,7 @@ class Builder:
     def _families_of_rule(
         self, conditions: Sequence[Condition], targets: Sequence[Ref], origin: WrittenAt
     ) -> Iterator[RuleFamily]:
-        """A template for every row: where the bits have these values, the targets are written."""
+        """Adds a template for every row: if the bits have these values, the targets are written."""
         for choice in product(*(condition.alternatives for condition in conditions)):
             literals = [literal for alternative in choice for literal in alternative]
             tested = [ref for ref, _ in literals]
@@ -247,7 +247,7 @@ class Builder:
 
 
 def _row_count(parts: Iterable[IntArray]) -> int:
-    """The rows of a line: those of its longest part, where others have the same or one."""
+    """The number of rows of a line, set by its longest part; other parts have the same length or one."""
     counts = {len(part) for part in parts}
     if len(counts - {1}) > 1:
         raise InputError(f"indices of different lengths: {sorted(counts - {1})}")
@@ -255,7 +255,7 @@ def _row_count(parts: Iterable[IntArray]) -> int:
 
 
 def _caller(what: str) -> WrittenAt:
-    """The line of the user's Python that made this call, for problem messages."""
+    """The line of the user's Python code that made this call, for messages."""
     frame = sys._getframe(2)
     while frame.f_back and frame.f_code.co_filename == __file__:
         frame = frame.f_back

@@ -1,7 +1,7 @@
-"""Cells: groups of a program's blocks, as blocks are groups of bits. Without a grouping every block is a cell.
+"""Cells: groups of a program's blocks, as blocks are groups of bits. By default every block is a cell.
 
-What the templates of a cell write are its ports: the distinct sets of its templates that write some bit. A port is
-wired to every bit that just these templates write, anywhere in the program. Cells of the same table are of one kind.
+The ports of a cell are the distinct nonempty sets of its templates that write a common bit. A port is wired to every
+bit that exactly these templates write, anywhere in the program. Cells with the same table are of one kind.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from bitwright.rules.layout import IntArray, spread
 if TYPE_CHECKING:
     from bitwright.rules.program import Program
 
-Tile = int | Literal["all"]  # how many neighbouring cells are taken as one
+Tile = int | Literal["all"]  # number of neighbouring cells combined into one
 
 
 @dataclass(frozen=True, eq=False)
 class Cells(FrozenArrays):
-    """Which blocks each cell has, in the order in which it names them; and the lines that cells come from.
+    """The blocks of each cell, in the order of its declaration; and the lines of the cells.
 
-    A cell has the bits of a block in the order in which it names them too, so that declarations do not count.
+    The bits within a block are also in the order of the cell, so that the order of declarations does not matter.
     """
 
     start: IntArray  # (cells + 1,) cell x has blocks[start[x]:start[x + 1]]
     blocks: IntArray  # (b,)
     families: Families
-    bit_place: IntArray | None = None  # (k,) of each bit in its block, as its cell has it; None: as the program has it
+    bit_place: IntArray | None = None  # (k,) position of each bit in its block; None: the program's order
 
     def __len__(self) -> int:
         return len(self.start) - 1
@@ -50,29 +50,29 @@ class Cells(FrozenArrays):
 
     @cached_property
     def place(self) -> IntArray:  # (b,)
-        """The place of each block in its cell."""
+        """The position of each block in its cell."""
         place = np.empty(len(self.blocks), dtype=np.int64)
         place[self.blocks] = spread(np.diff(self.start))[1]
         return frozen(place)
 
     def members(self, cell: int) -> IntArray:
-        """The blocks of a cell, in its order."""
+        """The blocks of a cell, in the cell's order."""
         return self.blocks[self.start[cell] : self.start[cell + 1]]
 
     def bits(self, cell: int, program: Program) -> list[list[int]]:
-        """The bits of a cell, block by block, in its order."""
+        """The bits of a cell, block by block, in the cell's order."""
         return [self.bits_in(block, program) for block in self.members(cell).tolist()]
 
     def bits_in(self, block: int, program: Program) -> list[int]:
-        """The bits of a block, in the order in which its cell has them."""
+        """The bits of a block, in the order of its cell."""
         bits: list[int] = program.block_members(block).tolist()
         place = self.bit_place
         return bits if place is None else sorted(bits, key=lambda bit: int(place[bit]))
 
     def tiled(self, tile: Tile) -> Cells:
-        """Every `tile` cells that follow each other in a family as one; the last of a family may have fewer.
+        """Combines every `tile` consecutive cells of a family into one; the last of a family may be smaller.
 
-        With "all" there is one cell, which has every block in the program's own order.
+        With "all" there is a single cell, with every block in the program's order.
         """
         if tile == "all":
             count = np.array([0, len(self.blocks)])
@@ -80,7 +80,7 @@ class Cells(FrozenArrays):
             one = Families(none, none, ("the whole state",), ("the whole state",))
             return Cells(count, np.arange(len(self.blocks)), one)
         if tile < 1:
-            raise InputError(f"a tile has at least 1 cell, got {tile}")
+            raise InputError(f"a tile must have at least 1 cell, got {tile}")
         if tile == 1:
             return self
         members = np.lexsort((self.families.index, self.families.of))  # cells, family by family
@@ -96,7 +96,7 @@ class Cells(FrozenArrays):
 
 
 def each_block(families: Families) -> Cells:
-    """Every block as a cell of its own."""
+    """A grouping with one cell per block."""
     count = len(families.of)
     return Cells(np.arange(count + 1), np.arange(count), families)
 
@@ -105,7 +105,7 @@ def each_block(families: Families) -> Cells:
 class Kind:
     """A table: for each block its number of bits and its configurations; the ports as sets of templates.
 
-    Blocks without templates are left out. Templates are counted through the blocks, from 0.
+    Blocks without templates are omitted. Templates are numbered through the blocks, from 0.
     """
 
     blocks: tuple[tuple[int, tuple[int, ...]], ...]
@@ -113,17 +113,17 @@ class Kind:
 
     @property
     def templates(self) -> int:
-        """Its examples: what a network is trained on."""
+        """Its examples, on which a network is trained."""
         return sum(len(configurations) for _, configurations in self.blocks)
 
     @property
     def choices(self) -> tuple[int, ...]:
-        """The number of choices of each block: its templates, and one more if some configuration has none."""
+        """The number of choices of each block: its templates, plus one if some configuration has no template."""
         return tuple(len(configs) + (len(configs) < 1 << bits) for bits, configs in self.blocks)
 
     @property
     def local_states(self) -> int:
-        """The number of local states: a choice in each of its blocks."""
+        """The number of local states: one choice in each block."""
         return prod(self.choices)
 
     def __str__(self) -> str:
@@ -135,12 +135,12 @@ class Kind:
 
 @dataclass(frozen=True, eq=False)
 class CellKinds(FrozenArrays):
-    """The kinds of a program's cells, and how the ports of each cell are wired."""
+    """The kinds of a program's cells, and the wiring of each cell's ports."""
 
     kinds: tuple[Kind, ...]  # sorted
     of: IntArray  # (cells,) -1 for a cell without templates
-    template: IntArray  # (K,) the number of each template among those of its cell
-    first_template: IntArray  # (cells + 1,) where a cell's templates begin in `order`
+    template: IntArray  # (K,) the number of each template within its cell
+    first_template: IntArray  # (cells + 1,) start of each cell's templates in `order`
     order: IntArray  # (K,) templates by cell, then by their number in it
     wire_cell: IntArray  # (wires,) sorted; with the two below: port `wire_port` of this cell sets `wire_bit`
     wire_port: IntArray  # (wires,)
@@ -153,7 +153,7 @@ class CellKinds(FrozenArrays):
 
 
 def cell_kinds(program: Program, cells: Cells) -> CellKinds:
-    """The kinds of these cells, by content: names and places do not count."""
+    """The kinds of these cells, by content: names and positions do not count."""
     cell, place = cells.of_block[program.template_block], cells.place[program.template_block]
     config = program.template_config if cells.bit_place is None else _configurations(program, cells.bit_place)
     order = np.lexsort((config, place, cell))
@@ -162,7 +162,7 @@ def cell_kinds(program: Program, cells: Cells) -> CellKinds:
     number[order] = np.arange(program.templates) - first[cell[order]]
     tables, table_of = distinct(_table_rows(program, config, order, first, cell), first)
 
-    # A wire is a cell and a bit that it writes; what sets it is a set of the cell's templates, a port.
+    # A wire connects a cell to a bit that it writes; the templates that write the bit are a port.
     writing, bits = _writes(program, order)
     by = np.argsort(cell[writing] * max(1, program.bits) + bits, kind="stable")
     writing, bits = writing[by], bits[by]
@@ -170,7 +170,7 @@ def cell_kinds(program: Program, cells: Cells) -> CellKinds:
     wire_cell, wire_bit = cell[writing][begins], bits[begins]
     ports, port_of = distinct(number[writing], np.append(begins, len(by)))
 
-    # Ports are numbered by content, so those of a cell stand in the order in which its kind has them.
+    # Ports are numbered by content, so the ports of a cell are in the order of its kind.
     pairs, pair = np.unique(wire_cell * len(ports) + port_of, return_inverse=True)
     start = np.searchsorted(pairs, np.arange(len(cells) + 1) * len(ports))
     own, own_of = distinct(pairs % max(1, len(ports)), start)
@@ -191,11 +191,11 @@ def cell_kinds(program: Program, cells: Cells) -> CellKinds:
     return CellKinds(in_order, of, number, first, order, wire_cell, wire_port, wire_bit)
 
 
-_CONFIG, _BITS = 16, 5  # a row of a table as one number: place of the block, its number of bits, configuration
+_CONFIG, _BITS = 16, 5  # a table row as one number: block position, number of bits, configuration
 
 
 def _configurations(program: Program, bit_place: IntArray) -> IntArray:
-    """The configurations of all templates, with each bit at this place in its block."""
+    """The configurations of all templates, with the given position of each bit in its block."""
     block, found = program.template_block, np.zeros(program.templates, dtype=np.int64)
     sizes = np.diff(program.block_start)[block]
     for place in range(int(sizes.max(initial=0))):
@@ -206,7 +206,7 @@ def _configurations(program: Program, bit_place: IntArray) -> IntArray:
 
 
 def _table_rows(program: Program, config: IntArray, order: IntArray, first: IntArray, cell: IntArray) -> IntArray:
-    """Each template as a number, by cell; blocks without templates are not counted."""
+    """Each template as a number, by cell; blocks without templates are skipped."""
     block = program.template_block[order]
     counted_on = np.cumsum(_fresh(cell[order], block), dtype=np.int64)
     place = counted_on - counted_on[first[cell[order]]]
@@ -222,7 +222,7 @@ def _read_table(rows: tuple[int, ...]) -> tuple[tuple[int, tuple[int, ...]], ...
 
 
 def _writes(program: Program, order: IntArray) -> tuple[IntArray, IntArray]:
-    """Templates in this order and the bits that they write, pair by pair."""
+    """Templates in this order and the bits that they write, as pairs."""
     entry, place = spread(np.diff(program.write_start)[order])
     return order[entry], program.write_bits[program.write_start[order][entry] + place]
 
@@ -235,7 +235,7 @@ def _fresh(*columns: IntArray) -> NDArray[np.bool_]:
 
 
 def distinct(values: IntArray, starts: IntArray) -> tuple[list[tuple[int, ...]], IntArray]:
-    """The different runs of `values` that begin at `starts`, sorted, and which each run is.
+    """The distinct runs of `values` that begin at `starts`, sorted, and the number of each run among them.
 
     Runs are hashed, and then compared value by value.
 
@@ -260,7 +260,7 @@ def distinct(values: IntArray, starts: IntArray) -> tuple[list[tuple[int, ...]],
 
 
 def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The finalizer of splitmix64: one number for another, spread over all 64 bits."""
+    """The finalizer of splitmix64, a bijective hash of 64-bit numbers."""
     values = values + np.uint64(0x9E3779B97F4A7C15)
     values = (values ^ values >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ values >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)

@@ -1,4 +1,4 @@
-"""Families: the line that each block and each template comes from, and its row in that line."""
+"""Families: the source line of each block and template, and its row in that line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bitwright.rules.layout import IntArray
 
 @dataclass(frozen=True)
 class WrittenAt:
-    """Where a family was written, and the value of each of its indices in each row."""
+    """The place where a family was written, and the value of each index in each row."""
 
     text: str
     line: int = 0
@@ -27,7 +27,7 @@ class WrittenAt:
         return Problem(self.line, self.column, message + self.at(row), self.place)
 
     def at(self, row: int | None) -> str:
-        """` (at i=3, j=1)`: the indices of one row, where there are any."""
+        """` (at i=3, j=1)`: the indices of one row, if there are any."""
         if row is None or not self.indices:
             return ""
         return " (at " + ", ".join(f"{name}={int(values[row])}" for name, values in self.indices.items()) + ")"
@@ -37,11 +37,11 @@ class WrittenAt:
 
     @property
     def where(self) -> str:
-        """`line 7`, `addition.py:49`, or nothing where no place is known."""
+        """`line 7`, `addition.py:49`, or empty if no place is known."""
         return self.place or (f"line {self.line}" if self.line else "")
 
 
-Origin = WrittenAt | Sequence[WrittenAt]  # of a line; or of lines of one row each, each a family of its own
+Origin = WrittenAt | Sequence[WrittenAt]  # one line, or several one-row lines that are separate families
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +49,8 @@ class Families(FrozenArrays):
     """The families of a program's blocks, or of its templates.
 
     A line such as `block p[i] q[i] for i in 1..4`, or one call of a Builder, is a family of four blocks with the
-    indices 0 to 3; a block or template that was written out alone is a family of one. A rule that compares two bits
-    is two families, one for each way in which the comparison holds.
+    indices 0 to 3; a block or template written out alone is a family of one. A rule that compares two bits is two
+    families, one for each way in which the comparison can hold.
 
     >>> from bitwright.rules import parse
     >>> lines = ["bits p[3]", "block p[i] for i in 1..3", "when p[1]=1 write p[2]"]
@@ -63,15 +63,15 @@ class Families(FrozenArrays):
     """
 
     of: IntArray  # the family of each block or template
-    index: IntArray  # its place in the family, from 0
-    labels: tuple[str, ...]  # how each family was written
-    places: tuple[str, ...]  # where: `line 7`, `addition.py:49`, `block 3` of a table
+    index: IntArray  # its position in the family, from 0
+    labels: tuple[str, ...]  # the text of each family
+    places: tuple[str, ...]  # the place of each family: `line 7`, `addition.py:49`, `block 3` of a table
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def followed_by(self, others: Families) -> Families:
-        """These and, behind them, the others."""
+        """These families, followed by the others."""
         return Families(
             np.concatenate((self.of, others.of + len(self))),
             np.concatenate((self.index, others.index)),
@@ -95,7 +95,7 @@ class Families(FrozenArrays):
 
 
 class NumberedRows:
-    """The rows of many families, numbered through, and the family that each belongs to."""
+    """The rows of many families, numbered consecutively, with the family of each row."""
 
     def __init__(self, parts: Iterable[tuple[int, Origin]]) -> None:
         self.origins: list[WrittenAt] = []
@@ -115,14 +115,14 @@ class NumberedRows:
         return int(np.searchsorted(self.first, row, side="right")) - 1
 
     def index(self, row: int) -> int:
-        """Which row of its family this is."""
+        """The position of this row in its family."""
         return row - int(self.first[self.family(row)])
 
     def problem(self, row: int, message: str) -> Problem:
         return self.origins[self.family(row)].problem(message, self.index(row))
 
     def by_family(self, rows: IntArray) -> list[tuple[int, IntArray]]:
-        """Positions in `rows` by the family that owns each: one problem a family is enough to read."""
+        """Indices into `rows`, grouped by family, so that each family is reported once."""
         owners = np.searchsorted(self.first, rows, side="right") - 1
         order = np.argsort(owners, kind="stable")
         found, start = np.unique(owners[order], return_index=True)
@@ -131,7 +131,7 @@ class NumberedRows:
     def families(self, order: IntArray) -> Families:
         """The families of these rows, in this order."""
         of = np.repeat(np.arange(len(self.origins)), np.diff(self.first))[order]
-        before = np.zeros(self.count + 1, dtype=np.int64)  # how many of these rows come before each one
+        before = np.zeros(self.count + 1, dtype=np.int64)  # number of these rows before each row
         before[order + 1] = 1
         before = np.cumsum(before)
         return Families(

@@ -1,4 +1,4 @@
-"""Named bits: the coordinate of the state that each name and index means (Section 4, "Input representation")."""
+"""Named bits: the coordinate of the state for each name and index (Section 4, "Input representation")."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from bitwright.common.errors import InputError, counted, suggestion
 
 IntArray = NDArray[np.int64]
 
-MAX_BITS = 10_000_000  # of a program
+MAX_BITS = 10_000_000  # most bits of a program
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _STATEMENTS = "let bits block when input output start steps halt matches examples"
 KEYWORDS = frozenset(f"{_STATEMENTS} write nothing for in if and at fixed point signed".split())
 
 
 def spread(lengths: IntArray) -> tuple[IntArray, IntArray]:
-    """As many places as each entry has: the entry of each place, and which of its places it is.
+    """Repeats each index as often as its entry: the index at each position, and the position within its group.
 
     >>> spread(np.array([2, 0, 3]))
     (array([0, 0, 2, 2, 2]), array([0, 1, 0, 1, 2]))
@@ -35,7 +35,7 @@ def spread(lengths: IntArray) -> tuple[IntArray, IntArray]:
 
 @dataclass(frozen=True)
 class Field:
-    """One declared name: a single bit (`shape` is empty) or an array of bits of any rank.
+    """One declared name: a single bit (`shape` is empty) or an array of bits of any dimension.
 
     >>> print(Field("m", (2, 8), offset=4), Field("flag", (), offset=20))
     m[2,8] flag
@@ -51,7 +51,7 @@ class Field:
         return prod(self.shape)
 
     def locate(self, indices: Sequence[IntArray]) -> IntArray:
-        """Bit numbers of the elements at 1-based `indices`, -1 where an index is out of range."""
+        """Bit numbers of the elements at 1-based `indices`, -1 for an index out of range."""
         flat = np.zeros((), dtype=np.int64)
         inside = np.ones((), dtype=bool)
         for index, extent in zip(indices, self.shape, strict=True):
@@ -72,7 +72,7 @@ class Field:
         return [f"{self.name}[{','.join(map(str, at))}]" for at in product(*(range(1, n + 1) for n in self.shape))]
 
     def name_of(self, bit: int) -> str:
-        """`p[3]`, `m[2,7]` or `flag`: the name of one of its bits."""
+        """`p[3]`, `m[2,7]` or `flag`: the name of one bit of the field."""
         if not self.shape:
             return self.name
         rest, at = bit - self.offset, []
@@ -87,7 +87,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Layout:
-    """All names of a program, in the order in which they were declared.
+    """All names of a program, in the order of declaration.
 
     >>> layout = Layout.of([("p", (2,)), ("flag", ())])
     >>> layout.names
@@ -100,7 +100,7 @@ class Layout:
 
     @classmethod
     def of(cls, shapes: Sequence[tuple[str, tuple[int, ...]]]) -> Layout:
-        """The layout of names and shapes in this order; the shape of a single bit is empty."""
+        """The layout of these names and shapes, in order; the shape of a single bit is empty."""
         fields, offset = [], 0
         for name, shape in shapes:
             fields.append(Field(name, shape, offset))
@@ -131,7 +131,7 @@ class Layout:
             raise InputError(f"there are no bits called '{name}'{hint}") from None
 
     def field_of(self, bit: int) -> Field:
-        """The declared name that a bit belongs to."""
+        """The declared name to which a bit belongs."""
         return self.fields[bisect_right(self._offsets, bit) - 1]
 
     def name_of(self, bit: int) -> str:
@@ -145,7 +145,7 @@ class Layout:
         try:
             index = tuple(int(part) for part in rest.removesuffix("]").split(",")) if rest else ()
         except ValueError:
-            raise InputError(f"'{name}' does not name a bit; write it like {field}") from None
+            raise InputError(f"'{name}' does not name a bit; the form is {field}") from None
         if len(index) != len(field.shape):
             raise InputError(f"'{name}' needs {counted(len(field.shape), 'index', 'indices')}: {field}")
         bit = 0

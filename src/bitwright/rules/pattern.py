@@ -1,7 +1,7 @@
 """The pattern: one cell of each kind side by side, an ordinary small program on which a network is trained.
 
-Its bits are those of the cells' blocks, and a bit for every port; ports are blocks without templates. Bits are named by
-the number of the kind, so that a pattern can be read back from its own text.
+Its bits are the bits of the cells' blocks, plus one for every port; ports are blocks without templates. Bit names
+contain the number of the kind, so that a pattern can be recovered from its text.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from bitwright.rules.tables import layout_of_names
 
 _BIT = re.compile(r"kind(\d{1,9})_(?:block\d{1,9}|port)\[\d{1,9}\]", re.ASCII)
 _EXAMPLE = re.compile(r"when( [a-z0-9_]+\[\d+\]=[01])+ write( [a-z0-9_]+\[\d+\]| nothing)+", re.ASCII)
-_MOST_COMPLETED = 1 << 16  # templates
+_MOST_COMPLETED = 1 << 16  # most templates of a completed pattern
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """Some kinds, sorted by content.
+    """A set of kinds, sorted by content.
 
     >>> from bitwright import addition
     >>> pattern = Pattern.of(addition(8).program.kinds.kinds)
@@ -41,11 +41,11 @@ class Pattern:
     """
 
     kinds: tuple[Kind, ...]
-    whole: Program | None = None  # the program whose whole state is the one cell, and whose bits are its ports
+    whole: Program | None = None  # for a single cell with the whole state: its program, whose bits are the ports
 
     @classmethod
     def of(cls, kinds: Iterable[Kind]) -> Pattern:
-        """The pattern of these kinds, each once."""
+        """The pattern of these kinds, without duplicates."""
         return cls(tuple(sorted(set(kinds))))
 
     @classmethod
@@ -65,7 +65,7 @@ class Pattern:
         return self.whole or self._side_by_side(range(len(self.kinds)))
 
     def alone(self, kind: int) -> Program:
-        """One kind by itself, its bits named as in the pattern."""
+        """One kind by itself, with the pattern's bit names."""
         return self.whole or self._side_by_side([kind])
 
     def _side_by_side(self, kinds: Iterable[int]) -> Program:
@@ -90,7 +90,7 @@ class Pattern:
 
     @cached_property
     def first_template(self) -> IntArray:  # (kinds + 1,)
-        """The first template of each kind in the pattern's program, and the number of templates."""
+        """The first template of each kind in the pattern's program; the last entry is the number of templates."""
         return frozen(np.cumsum([0, *(kind.templates for kind in self.kinds)]))
 
     @cached_property
@@ -109,7 +109,7 @@ class Pattern:
         return matched
 
     def port_bits(self, kind: int) -> slice:
-        """The bits that are the ports of a kind."""
+        """The bits of a kind's ports."""
         if self.whole is not None:
             return slice(0, self.whole.bits)
         before = sum(sum(bits for bits, _ in one.blocks) + len(one.ports) for one in self.kinds[:kind])
@@ -118,11 +118,11 @@ class Pattern:
 
     @property
     def local_states(self) -> int:
-        """The sum of the local states of its kinds."""
+        """The total number of local states of its kinds."""
         return sum(kind.local_states for kind in self.kinds)
 
     def place_of(self, kind: Kind) -> int | None:
-        """The number of a kind in the pattern; None if it is not there."""
+        """The number of a kind in the pattern; None if it is not in it."""
         return self._places.get(kind)
 
     @cached_property
@@ -131,7 +131,7 @@ class Pattern:
 
 
 def whole_kind(program: Program) -> Kind:
-    """All blocks of a program that have templates, with a port for every bit: the templates that write it."""
+    """All live blocks of a program as one kind, with a port for every bit: the templates that write it."""
     counts = np.bincount(program.template_block, minlength=program.blocks)
     configs = program.template_config.tolist()
     first, blocks = 0, []
@@ -146,11 +146,11 @@ def whole_kind(program: Program) -> Kind:
 
 
 def pattern_of(programs: Sequence[Program], tile: Tile = 1) -> Pattern:
-    """One cell of every kind that these programs have, `tile` neighbouring cells, or "all", taken as one."""
+    """The kinds of these programs, with `tile` neighbouring cells, or "all", combined into one."""
     if tile == "all":
         if len(programs) != 1:
             raise InputError(
-                f"one cell with the whole state is that of one program, got {len(programs):,}; leave out "
+                f"a cell with the whole state requires a single program, got {len(programs):,}; leave out "
                 f"{option('tile')} all"
             )
         return Pattern.of_state(programs[0])
@@ -162,7 +162,7 @@ def pattern_of(programs: Sequence[Program], tile: Tile = 1) -> Pattern:
 
 
 def pattern_of_program(program: Program) -> Pattern | None:
-    """The pattern that a program is; None for other programs."""
+    """The pattern that a program represents; None for other programs."""
     if not _BIT.fullmatch(program.layout.name_of(0)):
         return None
     named = [_BIT.fullmatch(name) for name in program.layout.names]
@@ -178,17 +178,17 @@ def pattern_of_program(program: Program) -> Pattern | None:
 
 
 def every_cell(program: Program) -> Pattern:
-    """All that a network of this program can be asked: the cells of a pattern, or one with the whole state."""
+    """The pattern on which networks of this program work: the cells of a pattern, or one cell with the whole state."""
     return pattern_of_program(program) or Pattern.of_state(program)
 
 
 def is_pattern(program: Program) -> bool:
-    """Whether a program is a pattern, whose networks are those of cells."""
+    """Whether a program is a pattern, so that its networks work on cells."""
     return pattern_of_program(program) is not None
 
 
 def read_pattern(bits: Sequence[str], examples: Sequence[str]) -> Pattern | None:
-    """The pattern whose program has these bits and templates; None if they are those of another program."""
+    """The pattern whose program has these bits and templates; None if there is none."""
     from bitwright.rules.text import parse
 
     if not all(map(_BIT.fullmatch, bits)) or not all(map(_EXAMPLE.fullmatch, examples)):
@@ -207,9 +207,9 @@ def read_pattern(bits: Sequence[str], examples: Sequence[str]) -> Pattern | None
 
 
 def completed(program: Program) -> Program:
-    """The same rules, with templates that write nothing for all other configurations of every block.
+    """The same rules, plus templates that write nothing for all other configurations of every block.
 
-    To a network that reads bits, no two configurations are the same; to the rules, all without a template are.
+    A network that reads bits distinguishes all configurations; the rules treat all without a template alike.
 
     >>> from bitwright import addition
     >>> addition(2).program, completed(addition(2).program)
@@ -228,7 +228,7 @@ def completed(program: Program) -> Program:
 
 
 def completed_pattern(pattern: Pattern) -> Pattern:
-    """The same kinds in the same order, each with templates for all configurations of its blocks.
+    """The same kinds in the same order, with templates for all configurations of their blocks.
 
     >>> from bitwright import addition
     >>> pattern = Pattern.of(addition(8).program.kinds.kinds)
@@ -253,17 +253,17 @@ def _completed_kind(kind: Kind) -> Kind:
 def _check_few(templates: int) -> None:
     if templates > _MOST_COMPLETED:
         raise InputError(
-            f"the blocks have {templates:,} configurations, more than the {_MOST_COMPLETED:,} that a network which "
-            "reads bits is tried on; let it read templates"
+            f"the blocks have {templates:,} configurations; the limit is {_MOST_COMPLETED:,} if networks read bits; "
+            "let them read templates"
         )
 
 
-BitNames = dict[str, tuple[str, ...]]  # of a bit of the pattern: one for a bit of a block, all that a port sets
+BitNames = dict[str, tuple[str, ...]]  # by pattern bit: one name for a block's bit, all targets for a port
 
 
 @dataclass(frozen=True)
 class FirstCell:
-    """The first cell of a kind: its bits, block by block as the kind has them, and what each port sets."""
+    """The first cell of a kind: its bits, block by block in the kind's order, and the bits that each port sets."""
 
     blocks: tuple[tuple[str, ...], ...]
     ports: tuple[tuple[str, ...], ...]
@@ -295,7 +295,7 @@ def first_cells(program: Program, cells: Cells, found: CellKinds) -> list[FirstC
 
 
 def bit_names(pattern: Pattern, programs: Iterable[tuple[Program, Cells]]) -> BitNames:
-    """The names of a pattern's bits, each in the first of these programs that has a cell of its kind.
+    """The names of a pattern's bits, taken from the first of these programs with a cell of the kind.
 
     >>> from bitwright import addition
     >>> adder = addition(4).program

@@ -1,4 +1,4 @@
-"""The frozen Program: blocks, templates and what they write, as compact arrays (Section 4)."""
+"""The frozen Program: blocks, templates and writes as compact arrays (Section 4)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from bitwright.rules.cells import CellKinds, Cells, cell_kinds, each_block
 from bitwright.rules.families import Families
 from bitwright.rules.layout import IntArray, Layout
 
-MAX_BLOCK = 16  # bits in a block; a configuration then fits in 16 bits
+MAX_BLOCK = 16  # most bits of a block, so that a configuration fits in 16 bits
 _ARRAYS = ("block_start", "block_bits", "template_block", "template_config", "write_start", "write_bits")
-_DENSE_PER_TEMPLATE = 32  # a block has a full table of configurations up to this many entries per template
+_DENSE_PER_TEMPLATE = 32  # most entries per template in a full configuration table
 
 
 class Wired(Protocol):
-    """Knows the kinds of a program's cells without looking at its templates."""
+    """Computes the kinds of a program's cells without expanding its templates."""
 
     def kinds(self, program: Program) -> CellKinds: ...
 
@@ -34,9 +34,9 @@ class Wired(Protocol):
 class Program(FrozenArrays, Shown):
     """An algorithm's rules in canonical order: blocks by their first bit, templates by block and configuration.
 
-    Two ways of writing the same rules give equal programs. A configuration is a number: its bit j is the value of
-    the j-th bit of the block. All arrays are read-only. How it was written is kept in families; it counts neither in
-    equality nor in the id.
+    Equivalent rules written differently give equal programs. A configuration is a number: its bit j is the value of
+    the j-th bit of the block. All arrays are read-only. Families record how the rules were written; they affect neither
+    equality nor the id.
 
     >>> from bitwright import addition
     >>> program = addition(4).program
@@ -55,11 +55,11 @@ class Program(FrozenArrays, Shown):
     template_config: IntArray  # (K,)
     write_start: IntArray  # (K + 1,) template t writes write_bits[write_start[t]:write_start[t + 1]]
     write_bits: IntArray  # (nnz,)
-    block_families: Families  # the lines, or calls of a Builder, that blocks come from
+    block_families: Families  # the source lines, or Builder calls, of blocks
     rule_families: Families  # the same for templates
-    array_families: tuple[str, ...]  # (declared names,) the family of each: levels of one tree share one
-    grouped: Cells | None = None  # blocks in cells, where they were grouped; like families it is not part of the id
-    wired: Wired | None = None  # where it was made from a node program and a graph: what knows the kinds of its cells
+    array_families: tuple[str, ...]  # (declared names,) the family of each; levels of one tree share one
+    grouped: Cells | None = None  # explicit cells, if declared; like families, not part of the id
+    wired: Wired | None = None  # for a node program on a graph: computes the kinds of its cells
 
     @classmethod
     def from_tables(
@@ -68,13 +68,12 @@ class Program(FrozenArrays, Shown):
         blocks: Sequence[Sequence[str | int]],
         templates: Sequence[tuple[int, int | Sequence[int], Sequence[str | int] | None]],
     ) -> Program:
-        """The program of plain tables: names of all bits, blocks as lists of bits, templates as (block, configuration,
-        writes).
+        """Builds a program from plain tables: names of all bits, blocks as lists of bits, templates as (block,
+        configuration, writes).
 
-        Bits are given by name or by number, blocks by number, all from 0. A configuration is a number, whose bit j is
-        the value of the j-th bit that the block lists, or the list of these values. A template that is to write nothing
-        has None for its writes. Each block and each template is a family of its own. Raises ProgramError with every
-        problem.
+        Bits are given by name or by number, blocks by number, all from 0. A configuration is a number whose bit j is
+        the value of the j-th bit that the block lists, or the list of these values. The writes of a template are None
+        if it writes nothing. Each block and each template is a separate family. Raises ProgramError with all problems.
 
         >>> Program.from_tables(
         ...     ["p[1]", "p[2]", "flag"],
@@ -83,7 +82,7 @@ class Program(FrozenArrays, Shown):
         ... ).template_text(1)
         'when p[1]=1 p[2]=1 write flag'
         """
-        from bitwright.rules.tables import program_from_tables  # builds a Program, so it needs this file first
+        from bitwright.rules.tables import program_from_tables  # it imports this module
 
         return program_from_tables(bits, blocks, templates)
 
@@ -96,7 +95,7 @@ class Program(FrozenArrays, Shown):
 
     @property
     def blocks(self) -> int:
-        """b: the number of blocks, and so the largest possible number of matches."""
+        """b: the number of blocks, and therefore the largest possible number of matches."""
         return len(self.block_start) - 1
 
     @property
@@ -106,7 +105,7 @@ class Program(FrozenArrays, Shown):
 
     @property
     def template_rule(self) -> IntArray:  # (K,)
-        """The rule (a family of templates) that each template comes from."""
+        """The rule (a family of templates) of each template."""
         return self.rule_families.of
 
     @property
@@ -116,18 +115,18 @@ class Program(FrozenArrays, Shown):
 
     @property
     def sizes(self) -> str:
-        """`8 bits, 4 blocks, 1 template`: all three in words."""
+        """`8 bits, 4 blocks, 1 template`: the sizes in words."""
         sizes = ((self.bits, "bit"), (self.blocks, "block"), (self.templates, "template"))
         return ", ".join(counted(number, what) for number, what in sizes)
 
     @cached_property
     def writers(self) -> IntArray:  # (k,)
-        """c_i: how many templates write bit i (the column sums of Y)."""
+        """c_i: the number of templates that write bit i (the column sums of Y)."""
         return frozen(np.bincount(self.write_bits, minlength=self.bits))
 
     @cached_property
     def write_matrix(self) -> NDArray[np.float64]:  # (K, k)
-        """Y: 1 where a template writes a bit, else 0."""
+        """Y: 1 if a template writes a bit, otherwise 0."""
         matrix = np.zeros((self.templates, self.bits))
         matrix[np.repeat(np.arange(self.templates), np.diff(self.write_start)), self.write_bits] = 1
         return frozen(matrix)
@@ -139,14 +138,14 @@ class Program(FrozenArrays, Shown):
 
     @cached_property
     def block_of(self) -> IntArray:  # (k,)
-        """The block that each bit belongs to."""
+        """The block of each bit."""
         owner = np.empty(self.bits, dtype=np.int64)
         owner[self.block_bits] = np.repeat(np.arange(self.blocks), np.diff(self.block_start))
         return frozen(owner)
 
     @cached_property
     def position(self) -> IntArray:  # (k,)
-        """The place of each bit inside its block."""
+        """The position of each bit in its block."""
         place = np.empty(self.bits, dtype=np.int64)
         place[self.block_bits] = np.arange(self.bits) - np.repeat(self.block_start[:-1], np.diff(self.block_start))
         return frozen(place)
@@ -155,19 +154,19 @@ class Program(FrozenArrays, Shown):
 
     @cached_property
     def cells(self) -> Cells:
-        """The blocks in groups; without a grouping every block is a cell."""
+        """The blocks in groups; by default every block is a cell."""
         return each_block(self.block_families) if self.grouped is None else self.grouped
 
     @cached_property
     def kinds(self) -> CellKinds:
-        """The kinds of its cells, and how their ports are wired."""
+        """The kinds of its cells, and the wiring of their ports."""
         return cell_kinds(self, self.cells) if self.wired is None else self.wired.kinds(self)
 
     # Matching, Eq. (5).
 
     @cached_property
     def _table(self) -> tuple[NDArray[np.int32], IntArray]:
-        """Configuration to template for blocks small enough for a full table: entries, and where a block's begin."""
+        """A configuration-to-template table for small blocks: entries, and the start of each block."""
         sizes = 1 << np.diff(self.block_start)  # (b,)
         dense = sizes <= _DENSE_PER_TEMPLATE * np.bincount(self.template_block, minlength=self.blocks)
         ends = np.cumsum(np.where(dense, sizes, 0))
@@ -213,7 +212,7 @@ class Program(FrozenArrays, Shown):
         return np.asarray(np.add.reduceat(values, self.block_start[:-1], axis=-1))
 
     def match(self, state: NDArray[np.bool_]) -> IntArray:  # (n,)
-        """The templates that a state matches, in order; their number is the paper's n.
+        """The templates that a state matches, in order; n is their number in the paper.
 
         >>> from bitwright import addition
         >>> program = addition(2).program
@@ -227,7 +226,7 @@ class Program(FrozenArrays, Shown):
 
     @cached_property
     def id(self) -> str:
-        """sha256 of the canonical text, by which certificates, networks and traces know their program."""
+        """sha256 of the canonical text, which identifies the program in certificates, networks and traces."""
         digest = hashlib.sha256()
         for chunk in self.text_lines():
             digest.update(chunk.encode())
@@ -235,7 +234,7 @@ class Program(FrozenArrays, Shown):
         return digest.hexdigest()
 
     def text_lines(self) -> Iterator[str]:
-        """The canonical text: every bit, block and template written out, one a line.
+        """The canonical text: every bit, block and template written out, one per line.
 
         >>> from bitwright import permutation
         >>> print(*permutation([2, 1]).program.text_lines(), sep="\\n")
@@ -261,7 +260,7 @@ class Program(FrozenArrays, Shown):
             yield f"when {when} write {' '.join(written[writes[number] : writes[number + 1]]) or 'nothing'}"
 
     def cell_lines(self) -> Iterator[str]:
-        """The canonical `cell` lines: every bit of each cell, where blocks were grouped; they do not count in the id.
+        """The canonical `cell` lines: every bit of each cell, if blocks are grouped; they are not part of the id.
 
         >>> from bitwright import addition
         >>> list(addition(2).program.cell_lines())
@@ -311,7 +310,7 @@ class Program(FrozenArrays, Shown):
         when = " ".join(f"{name}={config >> place & 1}" for place, name in enumerate(names))
         return f"when {when} write {' '.join(map(self.layout.name_of, self.writes(template).tolist())) or 'nothing'}"
 
-    # Equality is by content; the way it was written does not count.
+    # Equality is by content, not by the source text.
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Program):

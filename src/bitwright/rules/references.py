@@ -1,6 +1,6 @@
-"""Bits as a Builder speaks of them: `p[i]` chooses bits, `p[i] == 1` is a condition on them.
+"""References to bits in a Builder: `p[i]` selects bits, `p[i] == 1` is a condition on them.
 
-An Algorithm also takes numbers and names such as `carry[1]`.
+An Algorithm also accepts numbers and names such as `carry[1]`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Index = int | IntArray | slice
 
 
 def span(first: int, last: int) -> IntArray:
-    """The indices first..last, both included: the paper's `for i in [l]` is `span(1, l)`.
+    """The indices first..last, inclusive: the paper's `for i in [l]` is `span(1, l)`.
 
     >>> span(1, 4)
     array([1, 2, 3, 4])
@@ -31,7 +31,7 @@ def span(first: int, last: int) -> IntArray:
 
 
 def grid(*ranges: tuple[int, int]) -> tuple[IntArray, ...]:
-    """Several indices that run through all their combinations.
+    """Index arrays that run through all combinations of several ranges.
 
     >>> k, j = grid((1, 2), (1, 3))
     >>> k.tolist(), j.tolist()
@@ -42,7 +42,7 @@ def grid(*ranges: tuple[int, int]) -> tuple[IntArray, ...]:
 
 
 class _Symbol:
-    """A part of a rule while it is written: it has no value, and no operator but those of its class."""
+    """A part of a rule under construction: it has no truth value, and only the operators of its class."""
 
     @property
     def _advice(self) -> str:
@@ -58,7 +58,7 @@ class _Symbol:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ref(_Symbol):
-    """Bits chosen by an index: one row for each value of the index, one column for each bit chosen there.
+    """Bits selected by an index: one row per index value, one column per bit selected there.
 
     >>> from bitwright.rules import Builder
     >>> p = Builder().bits("p", 4)
@@ -69,7 +69,7 @@ class Ref(_Symbol):
     field: Field
     bits: IntArray  # (rows or 1, columns)
 
-    __array_ufunc__ = None  # numbers of NumPy leave `0 == p[i]` to us
+    __array_ufunc__ = None  # lets this class handle `0 == p[i]` with NumPy numbers
     __bool__ = _Symbol._refuse
 
     def __eq__(self, other: object) -> Condition:  # type: ignore[override]
@@ -91,14 +91,14 @@ class Ref(_Symbol):
     @property
     def _advice(self) -> str:
         return (
-            f"{self.name} has no value while rules are written, and is no condition; write {self.name} == 1 or "
+            f"{self.name} has no value in a rule, and is not a condition; write {self.name} == 1 or "
             f"{self.name} == 0, with parentheses around each side of an &"
         )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Condition(_Symbol):
-    """What a rule asks of bits: `p[i] == 1`, `p[i] != q[i]`, or several of these with `&` between them.
+    """A rule's condition on bits: `p[i] == 1`, `p[i] != q[i]`, or several of these joined by `&`.
 
     Each alternative is a list of (bits, values): `p[i] == q[i]` has two, `p[i] == 1` has one.
 
@@ -110,7 +110,7 @@ class Condition(_Symbol):
     >>> p[1] == 1 and q[1] == 0
     Traceback (most recent call last):
         ...
-    bitwright.common.errors.InputError: a condition is neither true nor false while rules are written: conditions ...
+    bitwright.common.errors.InputError: a condition has no truth value in a rule: conditions ...
     """
 
     alternatives: tuple[tuple[tuple[Ref, IntArray], ...], ...]
@@ -119,7 +119,7 @@ class Condition(_Symbol):
 
     def __and__(self, other: object) -> Condition:  # type: ignore[override]
         if not isinstance(other, Condition):
-            raise InputError(f"& stands between conditions, as in (p[1] == 1) & (q[1] == 0), but got {other!r}")
+            raise InputError(f"& joins conditions, as in (p[1] == 1) & (q[1] == 0), but got {other!r}")
         return Condition(tuple(one + two for one, two in product(self.alternatives, other.alternatives)))
 
     __rand__ = __and__  # type: ignore[assignment]
@@ -127,7 +127,7 @@ class Condition(_Symbol):
     @property
     def _advice(self) -> str:
         return (
-            "a condition is neither true nor false while rules are written: conditions are joined by a comma or &, as "
+            "a condition has no truth value in a rule: conditions are joined by a comma or &, as "
             "in (p[1] == 1) & (q[1] == 0); for 'or' write two rules; for 'not' use != ; compare two bits at a time"
         )
 
@@ -137,7 +137,7 @@ class Condition(_Symbol):
 
 
 class Bits(_Symbol):
-    """A declared array of bits; indexing it from 1 gives a Ref, `x[:]` gives all of it.
+    """A declared array of bits; indexing it from 1 returns a Ref, `x[:]` selects all of it.
 
     >>> from bitwright.rules import Builder
     >>> m = Builder().bits("m", 2, 8)
@@ -158,12 +158,12 @@ class Bits(_Symbol):
             takes = counted(len(self.field.shape), "index", "indices")
             raise InputError(f"{self.field} takes {takes}, got {len(given)}")
         columns = [place for place, part in enumerate(given) if isinstance(part, slice)]
-        axes, lengths = [], {1}  # row indices along axis 0, the indices of each [:] along an axis of its own
+        axes, lengths = [], {1}  # row indices along axis 0, the indices of each [:] along a separate axis
         for place, (part, extent) in enumerate(zip(given, self.field.shape, strict=True)):
             shape = [1] * (1 + len(columns))
             if isinstance(part, slice):
                 if part != slice(None):
-                    raise InputError(f"{self.field} takes [:] for all of an index; write a span for a part of it")
+                    raise InputError(f"{self.field} takes [:] for a whole index; use span for a part of it")
                 shape[1 + columns.index(place)] = -1
                 axes.append(span(1, extent).reshape(shape))
             else:
@@ -171,7 +171,7 @@ class Bits(_Symbol):
                 axes.append(_whole(part, f"an index of {self.field}").reshape(shape))
                 lengths.add(len(axes[-1]))
         if len(lengths) > 2:
-            raise InputError(f"{self.field} is given indices of different lengths: {sorted(lengths - {1})}")
+            raise InputError(f"{self.field} has indices of different lengths: {sorted(lengths - {1})}")
         full = np.broadcast_arrays(*axes)
         bits = self.field.locate(full)
         if (bits < 0).any():
@@ -190,7 +190,7 @@ class Bits(_Symbol):
 
 
 def checked_refs(given: Sequence[object], what: str) -> tuple[Ref, ...]:
-    """The bits given to a call, each a Ref; else an InputError that says what to write."""
+    """The bits passed to a call, each a Ref; raises InputError with the correct form otherwise."""
     for item in given:
         if isinstance(item, Bits):
             item._refuse()
@@ -200,7 +200,7 @@ def checked_refs(given: Sequence[object], what: str) -> tuple[Ref, ...]:
 
 
 def checked_conditions(given: Sequence[object]) -> tuple[Condition, ...]:
-    """The conditions given to `when`; a bare bit, or anything else, is refused with what to write."""
+    """The conditions passed to `when`; raises InputError with the correct form for bare bits and other values."""
     for item in given:
         if isinstance(item, Ref | Bits):
             item._refuse()
@@ -217,7 +217,7 @@ def _compared(ref: Ref, other: object, same: bool) -> Condition:
         first, second = (zero, one) if same else (one, zero)
         return Condition((((ref, zero), (other, first)), ((ref, one), (other, second))))
     if isinstance(other, Bits | Condition):
-        raise InputError(f"{ref.field.name} is compared with {other!r}; give 0, 1 or a bit")
+        raise InputError(f"{ref.field.name} is compared with {other!r}; use 0, 1 or a bit")
     values = _whole(other, f"what {ref.field.name} is compared with").reshape(-1, 1)
     if (values & ~1).any():
         raise InputError(f"a bit is 0 or 1, but {ref.field.name} is compared with {other}")
@@ -232,7 +232,7 @@ def _whole(given: object, what: str) -> IntArray:
 
 
 def bit_numbers(layout: Layout, given: object, what: str) -> tuple[int, ...]:
-    """The numbers of these bits, in order; raises InputError for anything else.
+    """The numbers of these bits, in order; raises InputError for invalid values.
 
     >>> layout = Layout.of([("p", (2,)), ("carry", ())])
     >>> bit_numbers(layout, ["carry", 0], "start")
@@ -257,7 +257,7 @@ def one_bit(layout: Layout, given: object, what: str) -> int:
 
 
 def repeated(layout: Layout, bits: Iterable[int]) -> str:
-    """The names of bits that occur more than once, as a list for a message; empty if there are none."""
+    """The names of bits that occur more than once, joined for a message; empty if there are none."""
     return listing([layout.name_of(bit) for bit, times in Counter(bits).items() if times > 1])
 
 
@@ -266,10 +266,10 @@ def _bits(layout: Layout, item: object, what: str) -> list[int]:
         return [layout.bit(item)]
     if isinstance(item, Ref | Bits):
         if item.field not in layout.fields:
-            raise InputError(f"{what} takes bits of the program, and {item} is of another Builder")
+            raise InputError(f"{what} takes bits of the program, but {item} belongs to another Builder")
         return (item.bits if isinstance(item, Ref) else item.field.bits()).ravel().tolist()
     if isinstance(item, bool | np.bool_) or not isinstance(item, int | np.integer):
         raise InputError(f"{what} takes bits: names such as 'p[1]', p[1] of a Builder, or numbers, got {item!r}")
     if not 0 <= item < layout.size:
-        raise InputError(f"{what} has bit {int(item)}; the bits of the program are numbered 0 to {layout.size - 1}")
+        raise InputError(f"{what} contains bit {int(item)}; the program's bits are numbered 0 to {layout.size - 1}")
     return [int(item)]

@@ -1,4 +1,4 @@
-"""A program in numbers and families: what `show` prints and pages display.
+"""A program in numbers and families, as displayed by `show` and pages.
 
 >>> from bitwright import addition
 >>> program = addition(4).program
@@ -24,7 +24,7 @@ from bitwright.rules.program import Program
 
 @dataclass(frozen=True)
 class NameSummary:
-    """One declared name and how its bits are written."""
+    """A declared name and the writers of its bits."""
 
     name: str
     bits: int
@@ -34,7 +34,7 @@ class NameSummary:
 
 @dataclass(frozen=True)
 class BlockSummary:
-    """Blocks with bits of the same names: how many, the first of them, and templates in each (fewest to most)."""
+    """Blocks with equally named bits: their number, the first of them, and the fewest and most templates in a block."""
 
     count: int
     example: tuple[str, ...]
@@ -51,13 +51,13 @@ class RuleSummary:
 
 
 def names(program: Program) -> list[NameSummary]:
-    """Declared names in their order."""
+    """The declared names in order."""
     writers = ((field, program.writers[field.bits()]) for field in program.layout.fields)
     return [NameSummary(str(field), field.size, int(own.min()), int(own.max())) for field, own in writers]
 
 
 def blocks(program: Program) -> list[BlockSummary]:
-    """Kinds of blocks in the order of their first block."""
+    """Groups of blocks in the order of their first block."""
     sizes = [field.size for field in program.layout.fields]
     fields = np.repeat(np.arange(len(sizes)), sizes)[program.block_bits]
     templates = np.bincount(program.template_block, minlength=program.blocks)
@@ -71,12 +71,12 @@ def blocks(program: Program) -> list[BlockSummary]:
 
 
 def rules(program: Program) -> list[RuleSummary]:
-    """Rules in the order they were written; those built in Python show their first template."""
+    """Rules in the order of the source; rules built in Python show their first template."""
     families, found = program.rule_families, []
     present, first = np.unique(families.of, return_index=True)
 
     def line(pair: tuple[int, int]) -> tuple[str, str, int]:
-        """One line with = or != between bits is several families; those built in Python are apart."""
+        """Groups templates; a line with = or != between bits is several families; rules built in Python stay apart."""
         text = families.labels[pair[0]]
         return text, families.places[pair[0]], -1 if text.startswith("when ") else pair[0]
 
@@ -89,5 +89,5 @@ def rules(program: Program) -> list[RuleSummary]:
 
 
 def never_written(program: Program, most: int | None = None) -> list[str]:
-    """Bits that no template writes: they are 0 from the second state on."""
+    """Bits that no template writes, which are 0 from the second state on."""
     return [program.layout.name_of(bit) for bit in np.flatnonzero(program.writers == 0)[:most].tolist()]

@@ -39,7 +39,7 @@ def program_from_tables(
             raise InputError(f"{what} must be (block, configuration, writes), got {template!r}")
         block, configuration, written = template
         if isinstance(block, bool) or not isinstance(block, int | np.integer) or not 0 <= block < len(members):
-            raise InputError(f"{what} is of block {block!r}, but blocks have the numbers 0 to {len(members) - 1}")
+            raise InputError(f"{what} names block {block!r}, but blocks are numbered 0 to {len(members) - 1}")
         tests.append(list(zip(members[block], _values(configuration, len(members[block]), what), strict=True)))
         writes.append(None if written is None else [find(bit, what) for bit in written])
 
@@ -55,7 +55,7 @@ def program_from_tables(
 
 
 def layout_of_names(names: Sequence[str]) -> Layout:
-    """The arrays and flags that bits of these names are; the bits of an array stand together, in order.
+    """The arrays and flags with these bit names; the bits of an array must be consecutive, in order.
 
     >>> [str(field) for field in layout_of_names(["p[1]", "p[2]", "flag"]).fields]
     ['p[2]', 'flag']
@@ -70,23 +70,21 @@ def layout_of_names(names: Sequence[str]) -> Layout:
     for name, group in groupby(parts, key=lambda part: part[0]):
         indices = [index for _, index in group]
         shape = indices[-1]
-        complete = len(indices) == prod(shape)  # before they are counted out: one name can claim billions of bits
+        complete = len(indices) == prod(shape)  # compared first, since a single name can imply billions of bits
         if name in shapes or not complete or indices != list(product(*(range(1, extent + 1) for extent in shape))):
-            raise InputError(
-                f"the bits of '{name}' must stand together, each once, in the order of their indices from 1 on"
-            )
+            raise InputError(f"the bits of '{name}' must be consecutive, each once, with their indices in order from 1")
         shapes[name] = shape
     return Layout.of(list(shapes.items()))
 
 
 def _finder(layout: Layout) -> Callable[[Bit, str], int]:
-    """A function from a bit, as a table gives it, to its number; the second argument says where it is used."""
+    """A function from a bit in a table to its number; its second argument is the place for messages."""
     numbers = {name: number for number, name in enumerate(layout.names)}
 
     def find(bit: Bit, where: str) -> int:
         found = numbers.get(bit) if isinstance(bit, str) else bit
         if isinstance(found, bool) or not isinstance(found, int | np.integer) or not 0 <= found < layout.size:
-            raise InputError(f"{where} has {bit!r}, which is no bit; give a name, or a number below {layout.size}")
+            raise InputError(f"{where} has {bit!r}, which is not a bit; give a name, or a number below {layout.size}")
         return int(found)
 
     return find

@@ -23,8 +23,8 @@ _MOST_STEPS_SHOWN, _MOST_BITS_SHOWN = 1_000, 20_000
 class Trace(Shown):
     """The states of a run from its start (step 0) to its end; `print` shows them.
 
-    A trace needs only a layout. With the program whose run it is, it knows the matches too: they follow from the
-    states, so they are looked up when asked for instead of being stored.
+    A trace needs only a layout. With its program it also provides the matches: they follow from the states, so they are
+    computed on request instead of being stored.
 
     >>> from bitwright import addition, run
     >>> trace = run(addition(2), p=3, q=1, record=True).trace
@@ -41,26 +41,26 @@ class Trace(Shown):
 
     layout: Layout
     packed: NDArray[np.uint8]  # (steps + 1, ceil(k / 8))
-    outputs: NDArray[np.float32] | None = None  # (steps, k) of a real engine, for each state but the last
-    source: Program | None = None  # the program whose run it is
+    outputs: NDArray[np.float32] | None = None  # (steps, k) for a real-valued engine: for each state but the last
+    source: Program | None = None  # the program of the run
 
     @classmethod
     def from_states(cls, what: Program | Layout, states: BoolArray) -> Trace:
-        """The trace of given states, one a row, of a program or of named bits alone.
+        """A trace of given states, one per row, of a program or of named bits alone.
 
         >>> Trace.from_states(Layout.of([("p", (3,))]), np.eye(3, dtype=bool)).number(2, "p")
         4
         """
         layout, source = _parts(what)
         if states.ndim != 2 or not len(states) or states.shape[1] != layout.size:
-            raise InputError(f"a trace needs states of {layout.size} bits, one a row, got shape {states.shape}")
+            raise InputError(f"a trace needs states of {layout.size} bits, one per row, got shape {states.shape}")
         return cls(layout, np.packbits(states.astype(bool), axis=1), None, source)
 
     @property
     def program(self) -> Program:
-        """The program whose run it is; raises InputError where it is not known."""
+        """The program of the run; raises InputError if it is unknown."""
         if self.source is None:
-            raise InputError("this trace knows names of bits but no program, and so no blocks, templates or matches")
+            raise InputError("this trace has names of bits but no program, so no blocks, templates or matches")
         return self.source
 
     @property
@@ -102,7 +102,7 @@ class Trace(Shown):
         return np.asarray(self.packed[:, bit >> 3] >> (7 - (bit & 7)) & 1 == 1)
 
     def matches(self, step: int) -> IntArray:  # (n,)
-        """The templates that the state after `step` steps matches; the next state is what they write.
+        """The templates that the state after `step` steps matches; the next state consists of their writes.
 
         >>> from bitwright import addition, run
         >>> trace = run(addition(2), p=3, q=1, record=True).trace
@@ -123,7 +123,7 @@ class Trace(Shown):
         return from_bits(self.state(step)[field.offset : field.offset + field.size])
 
     def first(self, steps: int) -> Trace:
-        """The trace of the first steps alone, without real outputs.
+        """The trace of the first steps only, without real outputs.
 
         >>> from bitwright import addition, run
         >>> trace = run(addition(2), p=3, q=1, record=True).trace
@@ -149,7 +149,7 @@ class Trace(Shown):
         return f"<Trace: {counted(self.steps, 'step')} of {counted(self.layout.size, 'bit')}>"
 
     def __str__(self) -> str:
-        """The states as lines of text, a step each; of a long run the first steps."""
+        """The states as lines of text, one per step; of a long run only the first steps."""
         if self.layout.size > _MOST_BITS_SHOWN:
             return f"{self!r}, too wide to print; choose names with bitwright.pages.trace_text(trace, names)"
         viewer: Any = import_module("bitwright.pages.text")
@@ -160,7 +160,7 @@ class Trace(Shown):
 
 
 class Recorder:
-    """Collects the states of a run as it goes on, up to a size.
+    """Collects the states of a run, up to a size limit.
 
     >>> recorder = Recorder(Layout.of([("p", (3,))]))
     >>> for state in np.eye(3, dtype=bool):
@@ -176,7 +176,7 @@ class Recorder:
         self._outputs: list[NDArray[np.float32]] = []
 
     def add(self, state: BoolArray, outputs: NDArray[np.float64] | None = None) -> None:
-        """The next state, and the real outputs that were rounded to it, where there are any."""
+        """Adds the next state, and the real outputs from which it was rounded, if there are any."""
         row = np.packbits(state)
         self._bytes += len(row) + 100
         if outputs is not None:
@@ -184,13 +184,13 @@ class Recorder:
             self._outputs.append(outputs.astype(np.float32))
         if self._bytes > self._most_bytes:
             raise InputError(
-                f"a trace holds at most {self._most_bytes / 2**20:,.4g} MiB, full after {len(self._rows):,} steps; "
+                f"a trace is limited to {self._most_bytes / 2**20:,.4g} MiB, full after {len(self._rows):,} steps; "
                 "lower the step limit"
             )
         self._rows.append(row)
 
     def trace(self, steps: int) -> Trace:
-        """The trace up to the given step; a run that stops at a fixed point has made one step more."""
+        """The trace up to the given step; a run that stops at a fixed point has made one more step."""
         outputs = np.array(self._outputs[:steps]) if steps and len(self._outputs) >= steps else None
         return Trace(self._layout, np.array(self._rows[: steps + 1]), outputs, self._source)
 

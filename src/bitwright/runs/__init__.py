@@ -1,1 +1,1 @@
-"""Runs: one loop with endings and observers."""
+"""Runs of algorithms: a single loop with endings and observers."""

@@ -1,9 +1,9 @@
-"""The compiled loops of bit-sliced runs; importing it takes numba.
+"""The compiled loops of bit-sliced runs. Importing this module requires numba.
 
-They are in one file because numba compiles anew only what has changed in its own file.
+They share one file because numba recompiles a function only if its own file changes.
 
 Bit i of 64 states is one word, and a row of words is one bit of a chunk of states. A template's match is an AND of
-rows, a bit's next value an OR of matches, n a sum of rows by full adders; a row that is 0 throughout is passed over.
+rows, a bit's next value an OR of matches, and n a sum of rows by full adders. Rows of zeros are skipped.
 """
 
 from __future__ import annotations
@@ -19,51 +19,51 @@ from bitwright.runs.sliced import SlicedTables
 
 _EMPTY, _MIXED, _FULL = 0, 1, 2
 ZERO, ONES = np.uint64(0), ~np.uint64(0)
-NEVER, FIXED_POINT = -1, -2  # values of `halt` that are no bit: after exactly `limit` steps, or when nothing changes
-EVALUATIONS, STEPS, WRONG_STEPS = 0, 1, 2  # places in `totals`
+NEVER, FIXED_POINT = -1, -2  # special values of `halt`: stop after exactly `limit` steps, or when nothing changes
+EVALUATIONS, STEPS, WRONG_STEPS = 0, 1, 2  # positions in `totals`
 
 
 class RunPorts(NamedTuple):
-    """Where numbers enter and leave, and when a run is done."""
+    """The input and output bits, and when a run ends."""
 
     inputs: IntArray
     start: IntArray
     outputs: IntArray
     limit: int
     halt: int  # a bit, or NEVER, or FIXED_POINT
-    declared: int  # the most matches that are declared
+    declared: int  # the declared maximum of matches
 
 
 class Found(NamedTuple):
-    """What the runs fill in."""
+    """Arrays that receive the results."""
 
     outputs: NDArray[np.uint64]  # (output bits, words)
     unfinished: NDArray[np.uint64]  # (words,)
-    beyond: NDArray[np.uint64]  # (words,) lanes that have met a state with more matches than are declared
+    beyond: NDArray[np.uint64]  # (words,) lanes that reached a state with more matches than declared
     met: NDArray[np.bool_]  # (n_max + 1,)
     occurred: NDArray[np.bool_]  # (n_max + 1, pairs)
     totals: NDArray[np.int64]  # (3,)
 
 
 class Leaves(NamedTuple):
-    """Running states by their n."""
+    """Running states grouped by n."""
 
     n: NDArray[np.int64]
     states: NDArray[np.uint64]
 
 
 class Seen(NamedTuple):
-    """By pair (c, m): the states in which some bit with c writers has m matches, and whether these are none or all."""
+    """For each pair (c, m), the states in which a bit with c writers has m matches, and whether that is none or all."""
 
     states: NDArray[np.uint64]
     share: NDArray[np.int64]
 
 
 class Room(NamedTuple):
-    """Where a chunk of states is worked on."""
+    """Buffers for a chunk of states."""
 
-    rows: NDArray[np.uint64]  # (2, bits, chunk) now and next
-    live: NDArray[np.bool_]  # (2, bits) rows that are not 0 throughout
+    rows: NDArray[np.uint64]  # (2, bits, chunk) current and next states
+    live: NDArray[np.bool_]  # (2, bits) rows that are not all zeros
     matches: NDArray[np.uint64]  # (templates, chunk)
     alive: NDArray[np.bool_]  # (templates,)
     sums: NDArray[np.uint64]  # (places, 3, chunk)
@@ -77,7 +77,7 @@ class Room(NamedTuple):
 
 
 def room_for(tables: SlicedTables, chunk: int) -> Room:
-    """Made here and not in the loops, which compile faster so."""
+    """Allocates the buffers outside the loops, which then compile faster."""
     bits, templates, blocks = len(tables.class_of), len(tables.literal_start) - 1, len(tables.block_start) - 1
     pairs, writers = int(tables.pair_start[-1]), int(np.diff(tables.writer_start).max())
     places = max(1, blocks).bit_length() + 1
@@ -103,7 +103,7 @@ def room_for(tables: SlicedTables, chunk: int) -> Room:
 def run_words(
     inputs: Any,  # (input bits, words)
     valid: Any,  # (words,) lanes that hold a state
-    room: Any,  # for the words to run at a time
+    room: Any,  # buffers for the words to run at a time
     ports: Any,
     tables: Any,
     needed: Any,  # (n_max + 1, classes)
@@ -114,7 +114,9 @@ def run_words(
     outputs, unfinished, beyond, met, occurred, totals = found
     rows, live, matches, alive, sums, filled, leaf, seen, level, running, wrong, changed = room
     bits, chunk = rows.shape[1], rows.shape[2]
-    last = limit + 1 if halt == FIXED_POINT else limit  # a fixed point reached in the last step takes one more to see
+    last = (
+        limit + 1 if halt == FIXED_POINT else limit
+    )  # detecting a fixed point reached in the last step takes one more
 
     for at in range(0, inputs.shape[1], chunk):
         width = min(chunk, inputs.shape[1] - at)
@@ -171,7 +173,7 @@ def run_words(
                     some = ZERO
                     for w in range(width):
                         some |= changed[w] & valid[at + w]
-                    if some == ZERO:  # a fixed point of all: the steps that are left would be this one again
+                    if some == ZERO:  # a fixed point of all states: every further step would be the same
                         totals[EVALUATIONS] += active * (limit - step)
                         totals[WRONG_STEPS] += wrong_here * (limit - step)
                         step = limit
@@ -194,7 +196,7 @@ def run_words(
 
 @compiled
 def match(width: int, now: Any, live: Any, tables: Any, out: Any, alive: Any) -> None:
-    """Which templates match, Eq. (5): the AND of their literals."""
+    """Computes which templates match, Eq. (5): the AND of their literals."""
     literal_start, literal_bit, flip = tables.literal_start, tables.literal_bit, tables.literal_flip
     for t in range(len(alive)):
         first, last = literal_start[t], literal_start[t + 1]
@@ -204,7 +206,11 @@ def match(width: int, now: Any, live: Any, tables: Any, out: Any, alive: Any) ->
         alive[t] = False
         if dead:
             continue
-        some, second, third = ZERO, min(first + 1, last - 1), min(first + 2, last - 1)  # the last one again where few
+        some, second, third = (
+            ZERO,
+            min(first + 1, last - 1),
+            min(first + 2, last - 1),
+        )  # repeats the last literal if there are few
         a, b, c = literal_bit[first], literal_bit[second], literal_bit[third]
         fa, fb, fc = flip[first], flip[second], flip[third]
         for w in range(width):
@@ -223,9 +229,9 @@ def match(width: int, now: Any, live: Any, tables: Any, out: Any, alive: Any) ->
 
 @compiled
 def count(width: int, matches: Any, alive: Any, block_start: Any, sums: Any, filled: Any) -> None:
-    """n in binary: sums[j, 0] becomes bit j of it wherever filled[j] is not 0.
+    """Computes n in binary: sums[j, 0] becomes bit j of n wherever filled[j] is not 0.
 
-    Up to three rows wait at every place; a full adder turns three into one, and a carry to the next place.
+    Each position holds up to three rows; a full adder turns three into one and a carry to the next position.
     """
     for place in range(len(filled)):
         filled[place] = 0
@@ -244,7 +250,7 @@ def count(width: int, matches: Any, alive: Any, block_start: Any, sums: Any, fil
         if not found:
             continue
         filled[0] += 1
-        full = np.int64(0)  # a literal would have numba compile the adder a second time
+        full = np.int64(0)  # with a literal, numba would compile the adder twice
         while filled[full] == 3:
             _full_adder(width, full, sums, filled)
             full += 1
@@ -279,7 +285,7 @@ def _full_adder(width: int, place: int, sums: Any, filled: Any) -> None:
 
 @compiled
 def split(width: int, running: Any, sums: Any, filled: Any, leaf: Any) -> int:
-    """Divides the running states by n: leaf.states[f] have leaf.n[f] matches. Gives the number of leaves."""
+    """Divides the running states by n: leaf.states[f] have leaf.n[f] matches. Returns the number of leaves."""
     some = ZERO
     for w in range(width):
         leaf.states[0, w] = running[w]
@@ -324,9 +330,9 @@ def write(
     needed: Any,
     wrong: Any,
 ) -> bool:
-    """What the matches set, Eq. (6), but where the table asks for more than one match; says if a bit was lost so.
+    """Sets the next bits, Eq. (6), except where the table needs more matches; returns whether that cleared a bit.
 
-    level[j] are the states in which at least j writers of a bit match.
+    level[j] holds the states in which at least j writers of a bit match.
     """
     class_of, pair_start, writer_start, writer = (
         tables.class_of,
@@ -395,7 +401,7 @@ def write(
 
 @compiled
 def _note_pairs(width: int, top: int, level: Any, seen: Any, pair: int) -> None:
-    """Enters in which states this bit has how many matches."""
+    """Records how many matches this bit has in each state."""
     if seen.share[pair] == _EMPTY:
         seen.share[pair] = _MIXED
         for w in range(width):
@@ -418,7 +424,7 @@ def _note_pairs(width: int, top: int, level: Any, seen: Any, pair: int) -> None:
 
 @compiled
 def note(width: int, leaves: int, leaf: Any, seen: Any, met: Any, occurred: Any) -> None:
-    """Enters which n, and which triples (n, c, m), occur in the running states."""
+    """Records which n and which triples (n, c, m) occur in the running states."""
     for f in range(leaves):
         n = leaf.n[f]
         met[n] = True
@@ -434,7 +440,7 @@ def note(width: int, leaves: int, leaf: Any, seen: Any, met: Any, occurred: Any)
 
 @compiled
 def ones(words: Any, width: int) -> int:
-    """How many bits of the words are on."""
+    """The number of bits that are on in the words."""
     total = 0
     for w in range(width):
         x = words[w]
@@ -447,7 +453,7 @@ def ones(words: Any, width: int) -> int:
 
 @compiled
 def _keep_ended(width: int, now: Any, after: Any, live: Any, live_after: Any, running: Any) -> None:
-    """States that have ended stay as they are."""
+    """Copies ended states unchanged."""
     every = ONES
     for w in range(width):
         every &= running[w]
@@ -466,7 +472,7 @@ def _keep_ended(width: int, now: Any, after: Any, live: Any, live_after: Any, ru
 
 @compiled
 def _compare(width: int, now: Any, after: Any, live: Any, live_after: Any, changed: Any) -> None:
-    """The states that the step has changed."""
+    """Finds the states that the step has changed."""
     for w in range(width):
         changed[w] = ZERO
     for bit in range(len(now)):

@@ -1,8 +1,8 @@
-"""The one loop behind every run: it steps until each state has ended or has reached its limit; observers watch.
+"""The loop behind every run: it steps until each state has ended or reached its limit, and notifies observers.
 
-`sliced.py` holds its compiled twin for many runs of engines that decide by a table.
+`sliced.py` contains its compiled counterpart for many runs of engines that decide by a table.
 
-A run is done at a halt bit, at a fixed point, after a number of steps, or when a function says so.
+A run ends at a halt bit, at a fixed point, after a number of steps, or when a function returns true.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from bitwright.rules import FIXED_POINT, Algorithm
 from bitwright.rules.layout import IntArray
 from bitwright.runs.observers import Observer, View
 
-LONG = 30_000  # steps after which a single run is worth the start of the compiled loops, or
+LONG = 30_000  # steps after which the compiled loops are worth starting for a single run, or
 _WORTH = 0.1  # seconds
-_FIRST_LEAP, _LEAP = 16, 400_000  # steps between two looks at a run that can be left alone
-_SHORT, _TOO_LONG = 0.05, 0.2  # seconds of a leap, so that progress is shown and Ctrl-C is heard
+_FIRST_LEAP, _LEAP = 16, 400_000  # steps between checks of a run that needs no checks in between
+_SHORT, _TOO_LONG = 0.05, 0.2  # seconds of a leap, so that progress and Ctrl-C stay responsive
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Ends:
 
     states: BoolArray  # (runs, k)
     steps: IntArray  # (runs,)
-    halted: BoolArray  # (runs,) False: the limit came first
+    halted: BoolArray  # (runs,) False if the limit was reached first
 
 
 class _Runs:
@@ -53,7 +53,7 @@ class _Runs:
         if ended is None or not (ended := ended & view.running).any():
             return
         runs = view.rows[ended]
-        if len(runs) == len(self.states):  # all of them, at once: nothing to pick out
+        if len(runs) == len(self.states):  # all at once: no selection needed
             self.states = view.batch.states()
         else:
             self.states[runs] = view.batch.states()[ended]
@@ -62,7 +62,7 @@ class _Runs:
         self.going, self._can_drop = int(np.count_nonzero(view.running)), True
 
     def drop_ended(self) -> None:
-        """Takes runs that have ended out of the batch: at once where steps are costly, else when most have."""
+        """Removes ended runs from the batch: immediately if steps are costly, otherwise once most have ended."""
         if not self._can_drop:
             return
         view, going = self.view, self.going
@@ -73,7 +73,7 @@ class _Runs:
             view.rows, view.running = view.rows[view.running], np.ones(going, dtype=bool)
 
     def take_over(self) -> None:
-        """A single run that has become long goes on in the engine's loops for long runs."""
+        """Moves a single long run to the engine's loops for long runs."""
         self.view.batch = self._engine.begin(self.view.batch.states(), long=True)
 
 
@@ -85,7 +85,7 @@ def drive(
     observers: Sequence[Observer] = (),
     long: int = LONG,
 ) -> Ends:
-    """Runs every row of `start` to its end, but for at most `limit` steps; a batch goes on from where it is."""
+    """Runs every row of `start` to its end, for at most `limit` steps; a batch continues from its current state."""
     runs = _Runs(engine, start, limit)
     view = runs.view
     stops = tuple({*ending.stops, *(bit for observer in observers for bit in observer.stops)})
@@ -97,7 +97,7 @@ def drive(
         observer.start(view)
     runs.finish(ending.at_start(view), 0, True)
     while view.step < limit + ending.extra_steps and runs.going:
-        if view.step == limit:  # what comes is a look only; what was asked for is here
+        if view.step == limit:  # the requested steps are done; what follows is only a check
             runs.states[view.rows[view.running]] = view.batch.states()[view.running]
         runs.drop_ended()
         if can_be_long and (view.step >= long or time.perf_counter() - begin > _WORTH):
@@ -120,7 +120,7 @@ def drive(
             view.step = limit
             break
     if runs.going:
-        if view.beyond:  # the last look showed that there is no fixed point
+        if view.beyond:  # the check found no fixed point
             runs.steps[view.rows[view.running]] = limit
         else:
             runs.finish(view.running, limit, ending.at_limit(limit))
@@ -128,7 +128,7 @@ def drive(
 
 
 class _Leaps:
-    """How many steps to make at once; nothing but the looks in between depends on it."""
+    """Chooses how many steps to make at once; results do not depend on it."""
 
     def __init__(self) -> None:
         self.most, self._begin = _FIRST_LEAP, 0.0
@@ -145,40 +145,40 @@ class _Leaps:
 
 
 def _worth_a_look(step: int) -> bool:
-    """Looking for a fixed point costs about a fifth of a step; here it is done at 1, 2, 4, ..., 64, 128, 192, ..."""
+    """Whether to check for a fixed point, at a fifth of a step's cost: after steps 1, 2, 4, ..., 64, 128, 192, ..."""
     return step % 64 == 0 or step & (step - 1) == 0
 
 
-DEFAULT_LIMIT = 1_000_000  # steps, for algorithms that declare none
-ENDLESS = 1 << 62  # steps: more than any run makes
+DEFAULT_LIMIT = 1_000_000  # steps, for algorithms that declare no limit
+ENDLESS = 1 << 62  # steps: more than any run takes
 
 
 class Ending(ABC):
-    """Says which states of a batch are done."""
+    """Decides which states of a batch are done."""
 
     stops: tuple[int, ...] = ()  # bits at which a leap must stop, so that no ending is passed over
-    extra_steps = 0  # that it takes, beyond the limit, to see that a run was done by then
-    ends_at_rest = False  # whether runs in which nothing moves any more are done
+    extra_steps = 0  # steps beyond the limit needed to detect that a run was done
+    ends_at_rest = False  # whether a run is done when its state stops changing
 
     def at_start(self, view: View) -> BoolArray | None:  # noqa: ARG002
-        """Which states are done before any step, (batch,); None: none is."""
+        """Which states are done before any step, (batch,); None if none is."""
         return None
 
     @abstractmethod
     def reached(self, view: View) -> BoolArray | None:
-        """Which states are done after the step just made, (batch,); None: none is."""
+        """Which states are done after the latest step, (batch,); None if none is."""
 
     def most_steps(self, view: View) -> int:  # noqa: ARG002
-        """How many steps can be made at once from here without passing over an end at which no leap stops."""
+        """How many steps can be made at once without passing an end that does not stop a leap."""
         return ENDLESS
 
     def at_limit(self, limit: int) -> bool:  # noqa: ARG002
-        """Whether runs that have made as many steps as they may are done."""
+        """Whether runs that have reached the step limit are done."""
         return False
 
 
 class HaltBit(Ending):
-    """Done when a bit is on; without `at_start`, only if it is so after a step."""
+    """Done when a bit is on; without `at_start`, only after a step."""
 
     def __init__(self, bit: int, at_start: bool = True) -> None:
         self._bit, self._at_start, self.stops = bit, at_start, (bit,)
@@ -191,7 +191,7 @@ class HaltBit(Ending):
 
 
 class FixedPoint(Ending):
-    """Done when a step changes nothing; that step does not count, and a run may make it beyond its limit."""
+    """Done when a step changes nothing; that step is not counted and may go beyond the limit."""
 
     extra_steps = 1
     ends_at_rest = True
@@ -201,9 +201,9 @@ class FixedPoint(Ending):
 
 
 class Stuck(Ending):
-    """Given up when a step changes nothing and no host has answered since; that step counts.
+    """Ends a run when a step changes nothing and no host has answered since; that step is counted.
 
-    Looking costs about a fifth of a step of many states, so it may be done only once in `every` steps.
+    For many states the check costs about a fifth of a step, so `every` can make it less frequent.
     """
 
     ends_at_rest = True
@@ -219,19 +219,19 @@ class Stuck(Ending):
 
 
 class When(Ending):
-    """Done, all runs at once, when a function says so after a leap."""
+    """Ends all runs at once when a function returns true after a leap."""
 
-    def __init__(self, said: Callable[[], bool]) -> None:
-        self._said = said
+    def __init__(self, is_done: Callable[[], bool]) -> None:
+        self._is_done = is_done
 
     def reached(self, view: View) -> BoolArray | None:
-        return view.running if self._said() else None
+        return view.running if self._is_done() else None
 
 
 class FirstOf(Ending):
-    """Done when one of several endings is: the first in their order, where two come at once.
+    """Done when any of several endings is; if two apply at once, the first in order counts.
 
-    An ending after one that ends all runs is not asked.
+    Endings after one that ends all runs are not evaluated.
     """
 
     def __init__(self, endings: Mapping[str, Ending]) -> None:
@@ -275,7 +275,7 @@ class StepCount(Ending):
 
 
 def ending_of(algorithm: Algorithm) -> Ending:
-    """How runs of this algorithm end."""
+    """Returns the ending of this algorithm's runs."""
     if algorithm.halt == FIXED_POINT:
         return FixedPoint()
     if algorithm.halt is not None:
@@ -285,7 +285,7 @@ def ending_of(algorithm: Algorithm) -> Ending:
 
 
 def step_limit(algorithm: Algorithm, limit: int | None) -> int:
-    """The most steps a run may make: what is asked for, but no more than the algorithm declares."""
+    """Returns the step limit of a run: the given limit, but at most the algorithm's own."""
     if limit is not None and whole_number(limit, "the step limit") < 0:
         raise InputError(f"the step limit must be 0 or more, got {limit}")
     declared = DEFAULT_LIMIT if algorithm.steps is None else algorithm.steps

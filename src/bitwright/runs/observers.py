@@ -1,4 +1,4 @@
-"""Observers of a run: each sees the batch before and after every leap, and records what it needs."""
+"""Observers of a run: each is called before and after every leap and records what it needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bitwright.engines.protocol import Batch
 from bitwright.rules import Program
 from bitwright.rules.layout import IntArray
 from bitwright.rules.trace import MAX_BYTES, Recorder, Trace
-from bitwright.runs.progress import Progress as Progress  # steps made, steps at most
+from bitwright.runs.progress import Progress as Progress  # steps made, step limit
 from bitwright.theory.closed_form import FloatArray
 
 
@@ -22,43 +22,43 @@ class View:
 
     batch: Batch
     limit: int
-    rows: IntArray  # for each state of the batch, which of the runs it is
-    running: BoolArray  # for each state of the batch, whether its run goes on
+    rows: IntArray  # the run of each state in the batch
+    running: BoolArray  # whether the run of each state continues
     step: int = 0
-    answered: BoolArray | None = None  # for each state, whether a host has changed it since the last step; None: none
+    answered: BoolArray | None = None  # whether a host changed each state since the last step; None if none
 
     @property
     def beyond(self) -> bool:
-        """Whether the last step was only a look whether a run was done at its limit, and is no step of the run."""
+        """Whether the last step only checked if a run was done at its limit, and does not belong to the run."""
         return self.step > self.limit
 
 
 class Observer:
     """The base of all observers; it records nothing."""
 
-    every_step = False  # whether it must see every single step, so that no leap is longer
+    every_step = False  # whether it must see every step, which limits leaps to one step
     stops: tuple[int, ...] = ()  # bits at which a leap must stop
-    counted: tuple[int, ...] = ()  # bits to count in every state of a single run; for one observer of it
+    counted: tuple[int, ...] = ()  # bits to count in every state of a single run; only one observer may use it
 
     def start(self, view: View) -> None:
-        """Before the first step."""
+        """Called before the first step."""
 
     def before(self, view: View) -> None:
-        """Before every leap."""
+        """Called before every leap."""
 
     def after(self, view: View) -> None:
-        """After every leap."""
+        """Called after every leap."""
 
     def repeated(self, view: View, times: int) -> None:
-        """Nothing changes any more: the last step would be repeated `times` times, and need not be."""
+        """Called at a fixed point instead of repeating the last step `times` times."""
 
 
 class Margins(Observer):
-    """The smallest margin of every run; with `beyond`, also that of a look beyond the limit."""
+    """Records the smallest margin of every run; with `beyond`, including checks beyond the limit."""
 
     def __init__(self, beyond: bool = False) -> None:
         self._also_beyond = beyond
-        self.smallest: FloatArray | None = None  # (runs,) None where nothing is rounded
+        self.smallest: FloatArray | None = None  # (runs,) None if nothing is rounded
 
     def start(self, view: View) -> None:
         self._runs = len(view.rows)
@@ -74,7 +74,7 @@ class Margins(Observer):
 
 
 class StepComparison(Observer):
-    """Counts the steps that are not those of the rules; `successors` says what these make of the states of runs."""
+    """Counts steps that differ from the rules; `successors` returns the next states by the rules."""
 
     every_step = True
 
@@ -97,7 +97,7 @@ class StepComparison(Observer):
 
 
 class ProgressObserver(Observer):
-    """Tells how far a run has come."""
+    """Reports the progress of a run."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -108,7 +108,7 @@ class ProgressObserver(Observer):
 
 
 class Watch(Observer):
-    """Calls a function with the step and the state, of a single run, whenever a bit is on."""
+    """Calls a function with the step and state of a single run whenever a bit is on."""
 
     def __init__(self, bit: int, found: Callable[[int, BoolArray], None]) -> None:
         self._bit, self._found, self.stops = bit, found, (bit,)
@@ -122,7 +122,7 @@ class Watch(Observer):
 
 
 class Visits(Observer):
-    """Counts the states of a single run, its start included, in which a bit is on."""
+    """Counts the states of a single run, including the start, in which a bit is on."""
 
     def __init__(self, bit: int) -> None:
         self._bit, self.stops, self.count = bit, (bit,), 0
@@ -135,7 +135,7 @@ class Visits(Observer):
 
 
 class TraceObserver(Observer):
-    """Keeps the states of a single run as it goes on."""
+    """Records the states of a single run."""
 
     every_step = True
 
@@ -154,5 +154,5 @@ class TraceObserver(Observer):
             self.after(view)
 
     def trace(self, steps: int) -> Trace:
-        """The trace up to the given step; a run that stops at a fixed point has made one step more."""
+        """The trace up to the given step; a run that stops at a fixed point has made one additional step."""
         return self._recorder.trace(steps)

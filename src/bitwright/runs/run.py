@@ -1,4 +1,4 @@
-"""Runs of algorithms: one, with its inputs by name, or many start states at once."""
+"""Runs an algorithm once on named inputs, or on many start states at once."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.common.bits import BoolArray, any_digits, from_bit_rows
 from bitwright.common.errors import InputError, counted, short_repr
-from bitwright.common.lazy import Shown
+from bitwright.common.lazy import Shown, is_a
 from bitwright.engines.cells.engine import CellEngine, cells_sentence
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.rules import Algorithm, Program, Word
-from bitwright.rules.given import is_on_graph
 from bitwright.rules.layout import IntArray
 from bitwright.rules.trace import Trace
 from bitwright.runs.loop import drive, ending_of, step_limit
@@ -29,8 +28,17 @@ from bitwright.runs.observers import Margins, Observer, Progress, ProgressObserv
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding, Scale
 
-_SHOWN = 12  # outputs that are printed
-_MOST_TEMPLATES = 200_000  # of a program whose id is computed in a moment
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from bitwright.rules import GraphAlgorithm
+
+_SHOWN = 12  # outputs to print
+_MOST_TEMPLATES = 200_000  # beyond this, computing a program's id takes noticeable time
+
+
+def _is_on_graph(what: Algorithm) -> TypeIs[GraphAlgorithm]:
+    return is_a(what, "bitwright.rules.graph.node_program:GraphAlgorithm")
 
 
 @dataclass(frozen=True)
@@ -51,29 +59,29 @@ class Run(Shown):
     inputs: dict[str, int]
     outputs: dict[str, int]
     steps: int
-    halted: bool  # False: the limit came first, and the outputs are those of an unfinished run
+    halted: bool  # False if the limit was reached first and the outputs are unfinished
     margin: float | None
     state: BoolArray  # (k,)
     trace: Trace | None = None
     rounding: Rounding | None = None
-    limit: int = 0  # the most steps it was allowed
-    examples: int | None = None  # K with padding, for engines that were trained
-    kind: Scale = "ntk"  # what calibrated rounding measured outputs in
-    seed: int | None = None  # of the networks that were drawn or trained for it, if any were
-    fallible: bool = False  # whether its steps may differ from those of the rules by chance
-    networks: int | None = None  # how many were averaged, if any were
-    closed_form: bool = True  # whether its outputs follow from n, writers and matches alone
-    cells: Mapping[str, object] | None = None  # of a network of cells: its kinds, local states, and what they showed
-    executed: int | None = None  # instructions of a machine, if the algorithm is code for one
-    asked: CellEngine | None = field(default=None, repr=False, compare=False)  # the network of cells that made it
+    limit: int = 0  # the step limit
+    examples: int | None = None  # K with padding, for trained engines
+    kind: Scale = "ntk"  # the scale of outputs in calibrated rounding
+    seed: int | None = None  # of the networks drawn or trained for the run, if any
+    fallible: bool = False  # whether its steps may differ from the rules by chance
+    networks: int | None = None  # how many were averaged, if any
+    closed_form: bool = True  # whether its outputs depend only on n, writers and matches
+    cells: Mapping[str, object] | None = None  # a network of cells: its kinds, local states and test results
+    executed: int | None = None  # machine instructions, if the algorithm is machine code
+    asked: CellEngine | None = field(default=None, repr=False, compare=False)  # the network of cells that ran
 
     def __bool__(self) -> bool:
-        """Whether it halted, with what the rules give."""
+        """Whether the run halted with the result of the rules."""
         return self.halted and self.exact is not False
 
     @property
     def sentence(self) -> str:
-        """Engine, steps and margin, in a line."""
+        """One line with engine, steps and margin."""
         sizes = f"{counted(self.algorithm.program.templates, 'template')}, {counted(self.steps, 'step')}"
         rounded = "" if self.rounding is None else f", {self.rounding} rounding"
         margin = "" if self.margin is None else f", smallest margin {self.margin:.3g}"
@@ -81,23 +89,23 @@ class Run(Shown):
 
     @property
     def sentences(self) -> list[str]:
-        """The same, with a line on what is known of a network of cells."""
+        """The sentence, followed by a line about the network of cells, if any."""
         return [self.sentence, *([] if self.cells is None else [cells_sentence(self.cells, self.steps, self.margin)])]
 
     @property
     def _place(self) -> str:
-        """The machine or the graph that it ran on."""
+        """The machine or graph of the run."""
         if self.executed is not None:
             machine, code = self.algorithm.computer
             return f"machine {machine.kind} with {code.sizes}: {counted(self.executed, 'SBN instruction')}; "
-        if is_on_graph(self.algorithm):
+        if _is_on_graph(self.algorithm):
             graph = self.algorithm.topology
             return f"{counted(graph.nodes, 'node')}, {counted(graph.edges, 'edge')}; "
         return ""
 
     @cached_property
     def exact(self) -> bool | None:
-        """Whether the outputs, the steps and the end are those of the rules; None if the engine always follows them.
+        """Whether outputs, steps and ending agree with the rules; None if the engine always follows them.
 
         >>> from bitwright import addition, run
         >>> run(addition(4), p=7, q=8, engine="sampled", networks=50).exact
@@ -109,7 +117,7 @@ class Run(Shown):
         return (rules.outputs, rules.halted, rules.steps) == (self.outputs, self.halted, self.steps)
 
     def to_dict(self) -> dict[str, Any]:
-        """What `--json` prints.
+        """The document that `--json` prints.
 
         >>> from bitwright import addition, run
         >>> run(addition(4), p=7, q=8).to_dict()["outputs"]
@@ -122,7 +130,7 @@ class Run(Shown):
             machine, code = self.algorithm.computer
             bits = code.width
             more |= {"machine": machine.kind, "executed": self.executed, "sizes": vars(code.sizes)}
-        if is_on_graph(self.algorithm):
+        if _is_on_graph(self.algorithm):
             graph, inputs, bits = self.algorithm.topology, self.algorithm.given, None
             more["graph"] = {"nodes": graph.nodes, "edges": graph.edges, "directed": graph.directed}
             more["nodes"] = {str(node): _plain(own) for node, own in self.nodes.items()}
@@ -140,12 +148,12 @@ class Run(Shown):
     __repr__ = short_repr
 
     def __str__(self) -> str:
-        """The outputs and how they were computed; an unfinished run says so."""
+        """The outputs and how they were computed; an unfinished run is marked."""
         with any_digits():
             lines = [f"{name} = {value}" for name, value in list(self.outputs.items())[:_SHOWN]]
         if len(self.outputs) > _SHOWN:
             lines.append(f"and {len(self.outputs) - _SHOWN:,} more outputs")
-        if is_on_graph(self.algorithm):
+        if _is_on_graph(self.algorithm):
             with any_digits():
                 for node, own in list(self.nodes.items())[:_SHOWN]:
                     lines.append(f"{node}: " + ", ".join(f"{name} = {value}" for name, value in own.items()))
@@ -157,9 +165,9 @@ class Run(Shown):
 
     @property
     def value(self) -> int:
-        """The output of an algorithm that has just one.
+        """The output of an algorithm with a single output.
 
-        >>> from bitwright import addition, run
+         from bitwright import addition, run
         >>> run(addition(10), p=719, q=483).value
         1202
         """
@@ -169,9 +177,9 @@ class Run(Shown):
 
     @cached_property
     def nodes(self) -> dict[Hashable, dict[str, Any]]:
-        """What each node of a graph puts out, by output; None where it has no value.
+        """The outputs of each node of a graph by name; None for no value.
 
-        What its ports put out is a list: of flags the neighbours that they lead to, else pairs, neighbour and value.
+        The output of ports is a list: of neighbours for flags, otherwise of (neighbour, value) pairs.
 
         >>> from bitwright import parse, run
         >>> from bitwright.rules import Topology
@@ -180,14 +188,14 @@ class Run(Shown):
         >>> run(flood.on(Topology.from_edges(3, [(0, 1)]), {"source": np.array([1, 0, 0])})).nodes
         {0: {'x': 1}, 1: {'x': 1}, 2: {'x': 0}}
         """
-        if not is_on_graph(self.algorithm):
+        if not _is_on_graph(self.algorithm):
             raise InputError(f"{self.algorithm.name} does not run on a graph; use outputs")
         return self.algorithm.read_nodes(self.state)
 
 
 @dataclass(frozen=True, eq=False)
 class BatchRun:
-    """The results of many runs, one row each.
+    """The results of many runs, one row for each.
 
     >>> from bitwright import addition, run
     >>> done = run(addition(4), p=[1, 2, 3], q=9)
@@ -204,7 +212,7 @@ class BatchRun:
     halted: BoolArray  # (batch,)
     margin: FloatArray | None  # (batch,)
     start: BoolArray  # (batch, k)
-    limit: int  # the most steps each was allowed
+    limit: int  # the step limit of each run
     rounding: Rounding | None = None
     examples: int | None = None
     seed: int | None = None
@@ -215,29 +223,29 @@ class BatchRun:
         return len(self.states)
 
     def __bool__(self) -> bool:
-        """Whether every run halted, with what the rules give."""
+        """Whether every run halted with the result of the rules."""
         return bool(self.halted.all() and (self.exact is None or self.exact.all()))
 
     @cached_property
     def inputs(self) -> dict[str, NDArray[Any]]:
-        """The inputs by name, an array each, as the start states have them."""
+        """The inputs in the start states, one array for each name."""
         return _columns(self.algorithm.inputs, self.start)
 
     @cached_property
     def outputs(self) -> dict[str, NDArray[Any]]:
-        """The outputs by name, an array each; those of runs that did not halt are unfinished."""
+        """The outputs, one array for each name; a run that did not halt has unfinished outputs."""
         return _columns(self.algorithm.outputs, self.states)
 
     @property
     def value(self) -> NDArray[Any]:
-        """The output of an algorithm that has just one."""
+        """The output of an algorithm with a single output."""
         if len(self.outputs) != 1:
             raise InputError(f"{self.algorithm.name} has {len(self.outputs)} outputs; use outputs['name']")
         return next(iter(self.outputs.values()))
 
     @cached_property
     def exact(self) -> BoolArray | None:
-        """Of each run whether it is what the rules give; None if the engine always follows them."""
+        """Whether each run agrees with the rules; None if the engine always follows them."""
         if not self.fallible:
             return None
         rules = run_batch(self.algorithm, self.start, limit=self.limit)
@@ -247,7 +255,7 @@ class BatchRun:
 
     @property
     def sentence(self) -> str:
-        """How the runs ended and what made them, in a line."""
+        """One line on how the runs ended and which engine ran them."""
         done = int(np.count_nonzero(self.halted))
         ended = "all halted" if done == len(self) else f"{done:,} halted"
         margin = "" if self.margin is None else f", smallest margin {self.margin.min(initial=np.inf):.3g}"
@@ -264,14 +272,14 @@ class BatchRun:
         return "\n".join([self.sentence, *behind])
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as a document of plain values, with a list for every array."""
+        """The results as a JSON-compatible document, with a list for every array."""
         return _document(self, self.inputs, widest(self.algorithm), {})
 
 
 def _document(
     done: Run | BatchRun, inputs: Mapping[str, Any], bits: int | None, value: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What one run and many have in common, ready for JSON."""
+    """The common part of both documents, ready for JSON."""
     return {
         "name": done.algorithm.name,
         "program_id": program_id(done.algorithm.program),
@@ -301,7 +309,7 @@ def run_with(
     progress: Progress | None = None,
     watch: Watch | None = None,
 ) -> Run:
-    """Runs an algorithm on input values with an engine; by default with the rules themselves."""
+    """Runs an algorithm on input values with an engine, by default the rules themselves."""
     chosen = _fitting(algorithm, engine)
     most, margins = step_limit(algorithm, limit), Margins()
     recorder = TraceObserver(algorithm.program) if record else None
@@ -324,7 +332,7 @@ def run_with(
         kind=chosen.kind,
         networks=chosen.networks,
         closed_form=chosen.closed_form,
-        # the last instruction to begin in a run that halts is the one behind the end
+        # in a run that halts, the last instruction started is the one after the end
         executed=None if begun is None else begun.count - bool(done.halted[0]),
         asked=chosen if isinstance(chosen, CellEngine) else None,
         **_facts(chosen),
@@ -343,7 +351,7 @@ def run_batch(
 ) -> BatchRun:
     """Runs many start states at once; the result does not depend on the number of workers.
 
-    `margins` asks for the smallest margin of each run, which costs more than the steps of a fast engine.
+    `margins` adds the smallest margin of each run, which costs more than the steps of a fast engine.
     """
     chosen = _fitting(algorithm, engine)
     most, ending = step_limit(algorithm, limit), ending_of(algorithm)
@@ -364,7 +372,7 @@ def run_batch(
             if progress is not None:
                 progress(min(len(parts) * size, len(states)), len(states))
     found = [observer.smallest for observer in watching]
-    if any(smallest is not None for smallest in found):  # a part whose runs make no step has none of its own
+    if any(smallest is not None for smallest in found):  # parts without steps have no margin
         found = [np.full(len(c), np.inf) if f is None else f for f, c in zip(found, chunks, strict=True)]
     return BatchRun(
         algorithm=algorithm,
@@ -382,18 +390,20 @@ def _fitting(algorithm: Algorithm, engine: Engine | None) -> Engine:
     if engine is None:
         return RuleEngine(algorithm.program)
     if engine.program is not algorithm.program and engine.program != algorithm.program:
-        raise InputError(f"this engine was made for another program than that of {algorithm.name}")
+        raise InputError(
+            f"this engine was made for a different program, not for {algorithm.name}; make an engine for it"
+        )
     return engine
 
 
 def _facts(engine: Engine) -> dict[str, Any]:
-    """What a run says of its engine."""
+    """The facts about an engine that its runs report."""
     facts = {name: getattr(engine, name) for name in ("rounding", "examples", "seed", "fallible")}
     return {"engine": engine.name, "cells": engine.cell_facts, **facts}
 
 
 def widest(algorithm: Algorithm) -> int:
-    """The bit length of its longest input, or output if it has no input."""
+    """Returns the bit length of the longest input, or of the longest output if there are no inputs."""
     return max((len(word.bits) for word in algorithm.inputs or algorithm.outputs), default=0)
 
 
@@ -402,16 +412,16 @@ def _columns(words: Sequence[Word], states: BoolArray) -> dict[str, NDArray[Any]
 
 
 def program_id(program: Program) -> str | None:
-    """The id of a program; None if it would take longer than a moment to compute."""
+    """Returns a program's id; None if computing it would take noticeable time."""
     return program.id if program.templates <= _MOST_TEMPLATES else None
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it; names of nodes become text."""
+    """Converts a value for JSON; names of nodes become text."""
     if isinstance(value, Mapping):
         return {str(name): _plain(own) for name, own in value.items()}
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return value if isinstance(value, int | float | str | None) else str(value)

@@ -1,8 +1,8 @@
-"""The bit-sliced twin of the loop: 64 states in every word, whole runs in compiled loops, and all that occurred.
+"""The bit-sliced counterpart of the loop: whole runs in compiled loops with 64 states in every word.
 
-It makes the runs of engines that decide by (n, writers, matches) alone, from their table of decisions.
+It runs engines whose decisions depend only on (n, writers, matches), and records the situations that occurred.
 
-In sliced form row j holds bit j of all numbers, 64 numbers to a word. Importing this module takes numba.
+In sliced form, row j holds bit j of all numbers, 64 numbers to a word. Importing this module requires numba.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from bitwright.rules.layout import IntArray
 from bitwright.theory.decisions import Decisions, Triple
 from bitwright.theory.encoding import literals_of, unpack
 
-_FEW, _MANY = 64, 256  # words in a row: fewer do not pay for the loops around them, more gain nothing
-_CACHE = 1 << 21  # bytes for all rows of a chunk; about half of them are 0 and never touched, the others fit the cache
-_MEMORY = 1 << 27  # the same for programs that fit no cache
-COMPILING = "compiling the loops of the bit-sliced engine, once; this may take half a minute or more"
+_FEW, _MANY = 64, 256  # words in a row: fewer cost loop overhead, more gain nothing
+_CACHE = 1 << 21  # bytes for all rows of a chunk; about half are 0 and never touched, and the rest fit the cache
+_MEMORY = 1 << 27  # bytes for programs that do not fit the cache
+COMPILING = "compiling the loops of the bit-sliced engine (only once; this may take half a minute or more)"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The results of some runs: output bits, which of them did not end, and what occurred in all of them together."""
+    """The results of several runs: output bits, unfinished runs, and the situations that occurred in any run."""
 
-    outputs: Rows  # (output bits, words), the outputs of the algorithm one after the other
-    unfinished: BoolArray  # (count,) runs that the step limit cut off
-    beyond: BoolArray  # (count,) runs that met a state with more matches than their algorithm declares
+    outputs: Rows  # (output bits, words), the algorithm's outputs in order
+    unfinished: BoolArray  # (count,) runs stopped by the step limit
+    beyond: BoolArray  # (count,) runs that reached a state with more matches than declared
     evaluations: int
     steps: int  # of the longest run
-    wrong_steps: int  # after which the state was not what the rules give
+    wrong_steps: int  # whose result differs from the rules
     matches: frozenset[int]  # every n that occurred
     triples: frozenset[Triple]
-    margin: float | None = None  # where an engine has measured one
+    margin: float | None = None  # if the engine measured one
 
 
 class SlicedRuns:
-    """Runs one algorithm by a table of decisions, in rows of `words` words."""
+    """Runs one algorithm with a table of decisions, in rows of `words` words."""
 
     def __init__(self, algorithm: Algorithm, limit: int, decisions: Decisions, words: int | None = None) -> None:
-        from bitwright.runs import kernel  # compiled loops: only where they are used
+        from bitwright.runs import kernel  # compiled loops, imported only when used
 
         program, p = algorithm.program, plan(algorithm.program)
         self._kernel, self._plan, self._needed = kernel, p, decisions.needed
@@ -62,10 +62,10 @@ class SlicedRuns:
         self._cut_off = is_cut_off(algorithm, limit)
         rows = 2 * program.bits + program.templates + p.n_max + len(p.pairs) + int(program.writers.max())
         fitting = min(max(_FEW, min(_MANY, _CACHE // (8 * rows))), _MEMORY // (8 * rows))
-        self._words = words or max(1, fitting)  # to run at a time, so that they stay in a core's own cache
+        self._words = words or max(1, fitting)  # run at a time, to stay in a core's cache
 
     def run(self, inputs: Rows, count: int) -> Outcome:
-        """Runs the first `count` of the inputs, which hold the bits of all input words one after the other."""
+        """Runs the first `count` inputs, given as the bits of all input words in order."""
         words, p = inputs.shape[1], self._plan
         found = self._kernel.Found(
             outputs=np.zeros((len(self._ports.outputs), words), dtype=np.uint64),
@@ -91,54 +91,54 @@ class SlicedRuns:
 
 
 def to_be_compiled() -> bool:
-    """Whether the loops will first be compiled, which takes some seconds; after that the result is kept."""
+    """Whether the loops have to be compiled first, which takes some seconds; the result is cached."""
     from bitwright.runs.kernel import run_words
 
     return not any(Path(run_words.stats.cache_path or ".").glob("kernel.run_words*.nbi"))
 
 
 def is_cut_off(algorithm: Algorithm, limit: int) -> bool:
-    """Whether the limit comes before the end of every run: of an algorithm that takes a fixed number of steps."""
+    """Whether the limit stops every run, for an algorithm with a fixed number of steps."""
     return algorithm.halt is None and limit != algorithm.steps
 
 
 def triples(occurred: NDArray[np.bool_], pairs: tuple[tuple[int, int], ...]) -> frozenset[Triple]:
-    """A table of n and pairs (c, m) as a set."""
+    """Converts a table over n and pairs (c, m) to a set of triples."""
     return frozenset((n, *pairs[pair]) for n, pair in np.argwhere(occurred).tolist())
 
 
 class SlicedTables(NamedTuple):
-    """Templates as literals, blocks as ranges of templates, bits as lists of their writers.
+    """Templates as literals, blocks as ranges of templates, bits as lists of writers.
 
-    Bits come in classes: those with equally many writers c. A pair is c and a number of matches m of them; the pairs of
-    one class lie next to each other.
+    Bits with the same number of writers c form a class. A pair is c and a number of matches m; the pairs of a class
+    are adjacent.
     """
 
     literal_start: IntArray  # (K + 1,)
     literal_bit: IntArray
-    literal_flip: NDArray[np.uint64]  # all ones where the bit must be off
-    block_start: IntArray  # (blocks with templates + 1,) ranges of templates, of which at most one matches
+    literal_flip: NDArray[np.uint64]  # all ones if the bit must be off
+    block_start: IntArray  # (blocks with templates + 1,) ranges of templates; at most one in each matches
     writer_start: IntArray  # (k + 1,)
     writer: IntArray  # templates
-    class_of: IntArray  # (k,) the bit's class, -1 where nothing writes it
+    class_of: IntArray  # (k,) the bit's class, -1 if nothing writes it
     pair_start: IntArray  # (classes + 1,)
 
 
 @dataclass(frozen=True)
 class SlicedPlan:
-    """What the loops take, and what the numbers of pairs mean."""
+    """The input of the loops, and the meaning of pair numbers."""
 
     tables: SlicedTables
     pairs: tuple[tuple[int, int], ...]  # (c, m) of each pair
 
     @property
     def n_max(self) -> int:
-        """No state matches more templates than there are blocks that have some."""
+        """The number of blocks with templates, which bounds the matches of a state."""
         return len(self.tables.block_start) - 1
 
 
 def plan(program: Program) -> SlicedPlan:
-    """The arrays of a program."""
+    """Returns the arrays of a program."""
     literals = literals_of(program)
     _, firsts = np.unique(program.template_block, return_index=True)
     templates = np.repeat(np.arange(program.templates), np.diff(program.write_start))
@@ -147,7 +147,7 @@ def plan(program: Program) -> SlicedPlan:
 
     classes = np.unique(program.writers[program.writers > 0])
     class_of = np.where(program.writers > 0, np.searchsorted(classes, program.writers), -1)
-    # Writers in one block exclude each other, so a bit has at most as many matches as blocks that write it.
+    # Writers in one block exclude each other, so a bit has at most one match for each block that writes it.
     owned = np.unique(np.stack((program.write_bits, program.template_block[templates])), axis=1)
     possible = np.bincount(owned[0], minlength=program.bits)
     most = [int(possible[class_of == place].max()) for place in range(len(classes))]
@@ -167,14 +167,14 @@ def plan(program: Program) -> SlicedPlan:
 
 
 Rows = NDArray[np.uint64]  # (bits, words)
-Numbers = NDArray[Any]  # int64, or Python's integers where they are longer
-MOST_BITS = 62  # that an int64 holds with room for a sum of two
+Numbers = NDArray[Any]  # int64, or Python integers if they are longer
+MOST_BITS = 62  # bits of an int64 that leave space for a sum of two
 _LOW = (0xAAAAAAAAAAAAAAAA, 0xCCCCCCCCCCCCCCCC, 0xF0F0F0F0F0F0F0F0, 0xFF00FF00FF00FF00, 0xFFFF0000FFFF0000)
 _PATTERNS = np.array([*_LOW, 0xFFFFFFFF00000000], dtype=np.uint64)  # bits 0..5 of the numbers 0..63
 
 
 def counting(first: int, words: int, bits: int) -> Rows:
-    """The numbers first, first + 1, ... in sliced form; `first` is a multiple of 64."""
+    """Returns the numbers first, first + 1, ... in sliced form; `first` must be a multiple of 64."""
     rows = np.empty((bits, words), dtype=np.uint64)
     rows[: len(_PATTERNS)] = _PATTERNS[:bits, np.newaxis]
     high = (first >> 6) + np.arange(words, dtype=np.int64)
@@ -184,13 +184,13 @@ def counting(first: int, words: int, bits: int) -> Rows:
 
 
 def first_lanes(count: int, words: int) -> NDArray[np.uint64]:  # (words,)
-    """Words whose first `count` lanes are on."""
+    """Returns words whose first `count` lanes are on."""
     octets = np.packbits(np.arange(64 * words) < count, bitorder="little")
     return octets.view(np.uint64)
 
 
 def numbers(rows: Rows, count: int, signed: bool = False) -> Numbers:  # (bits, words) -> (count,)
-    """The first `count` numbers that the rows hold; signed ones in two's complement."""
+    """Returns the first `count` numbers in the rows; signed numbers use two's complement."""
     bits = len(rows)
     if bits > MOST_BITS:
         return np.array([from_bits(lane, signed) for lane in unpack(rows, count)], dtype=object)
@@ -202,7 +202,7 @@ def numbers(rows: Rows, count: int, signed: bool = False) -> Numbers:  # (bits, 
 
 @compiled
 def transpose(rows: Any, values: Any) -> None:
-    """Up to 64 rows of words into one number for each lane: bit j of values[64 w + lane] is that lane of rows[j, w]."""
+    """Transposes up to 64 rows: bit j of values[64 w + lane] becomes that lane of rows[j, w]."""
     for w in range(rows.shape[1]):
         square = values[64 * w : 64 * w + 64]
         for j in range(64):

@@ -1,4 +1,4 @@
-"""Random states, and executions of programs: steps of runs, or random states and what follows them."""
+"""Random states, and executions of programs: the steps of runs, or random states with their successors."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from bitwright.runs.observers import Observer, View
 from bitwright.runs.run import run_batch
 
 MAX_STATES = 1_000_000
-_MAX_STEPS = 4_096  # of a run are looked at; some never end
+_MAX_STEPS = 4_096  # considered in a run; some never end
 
 
 def random_starts(algorithm: Algorithm, count: int, seed: int, ones: int | None = None) -> BoolArray:  # (count, k)
-    """Start states with random inputs; with `ones`, with exactly that many input bits on."""
+    """Returns start states with random inputs; `ones` fixes how many input bits are on."""
     if not 1 <= count <= MAX_STATES:
-        raise InputError(f"the number of states must lie between 1 and {MAX_STATES:,}, got {count:,}")
+        raise InputError(f"the number of states must be between 1 and {MAX_STATES:,}, got {count:,}")
     places = algorithm.input_bits
     rng = np.random.default_rng(seed)
     chosen = rng.random((count, len(places)))
@@ -31,12 +31,12 @@ def random_starts(algorithm: Algorithm, count: int, seed: int, ones: int | None 
     elif 0 <= ones <= len(places):
         values = np.argsort(np.argsort(chosen, axis=1), axis=1) < ones
     else:
-        raise InputError(f"the inputs of {algorithm.name} have {len(places)} bits, so {ones} of them cannot be on")
+        raise InputError(f"the inputs of {algorithm.name} have only {len(places)} bits, so {ones} cannot be on")
     return algorithm.states(values)
 
 
 def random_states(algorithm: Algorithm, count: int, seed: int) -> BoolArray:  # (count, k)
-    """For each random input, the state at a random step of its run, before the end."""
+    """Returns, for each random input, the state at a random step of its run before the end."""
     starts = random_starts(algorithm, count, seed)
     engine = RuleEngine(algorithm.program)
     length = run_batch(algorithm, starts, engine=engine, limit=_MAX_STEPS).steps
@@ -54,7 +54,7 @@ def random_states(algorithm: Algorithm, count: int, seed: int) -> BoolArray:  # 
 
 
 def executions_of_trace(trace: Trace) -> Executions:
-    """Every step of a run.
+    """Returns every step of a run.
 
     >>> from bitwright import addition, run
     >>> len(executions_of_trace(run(addition(2), p=3, q=1, record=True).trace))
@@ -62,13 +62,13 @@ def executions_of_trace(trace: Trace) -> Executions:
     """
     states = trace.states()
     if len(states) < 2:
-        raise InputError("this run has no steps, so there are no executions to write")
+        raise InputError("this run has no steps, so it has no executions; choose other inputs")
     program_id = None if trace.source is None else trace.source.id
     return Executions(states[:-1], states[1:], tuple(trace.layout.names), program_id)
 
 
 def random_executions(program: Program, count: int, seed: int = 0) -> Executions:
-    """That many states, every bit a fair coin, and what each becomes; whether runs meet such states or not.
+    """Returns `count` uniformly random states, reachable or not, with their successors.
 
     >>> from bitwright import addition
     >>> len(random_executions(addition(2).program, 100))
@@ -80,7 +80,7 @@ def random_executions(program: Program, count: int, seed: int = 0) -> Executions
 
 
 def executions_of_inputs(algorithm: Algorithm, runs: int, seed: int = 0, max_steps: int | None = None) -> Executions:
-    """Every step of that many runs of random inputs; steps after which nothing changes any more, once.
+    """Returns every step of `runs` runs on random inputs; a final unchanging step is included once.
 
     >>> from bitwright import addition
     >>> len(executions_of_inputs(addition(2), 5))
@@ -91,13 +91,13 @@ def executions_of_inputs(algorithm: Algorithm, runs: int, seed: int = 0, max_ste
     drive(RuleEngine(algorithm.program), starts, ending_of(algorithm), limit, [seen])
     found = [state for states in seen.states for state in states]
     if not found:
-        raise InputError(f"runs of {algorithm.name} have no steps, so there is nothing to learn from them")
+        raise InputError(f"runs of {algorithm.name} have no steps, so there is nothing to learn")
     before, program = np.array(found), algorithm.program
     return Executions(before, successors(program, before), tuple(program.layout.names), program.id)
 
 
 def lets_of(algorithm: Algorithm) -> dict[str, int]:
-    """The numbers that say how large an algorithm is, by the names of its `let` lines.
+    """Returns the size parameters of an algorithm by the names of its `let` lines.
 
     >>> from bitwright import addition
     >>> lets_of(addition(5))
@@ -106,13 +106,13 @@ def lets_of(algorithm: Algorithm) -> dict[str, int]:
     sizing = algorithm.sizing
     if sizing is None:
         return {}
-    if sizing.text is not None and list(sizing.numbers) == ["bits"]:  # shipped: its text calls them otherwise
+    if sizing.text is not None and list(sizing.numbers) == ["bits"]:  # a shipped algorithm, whose text uses other names
         return dict.fromkeys(RuleText.of(sizing.text).numbers, sizing.numbers["bits"])
     return {name: number for name, number in sizing.numbers.items() if 0 <= number < 10**9}
 
 
 def successors(program: Program, states: BoolArray) -> BoolArray:  # (N, k) -> (N, k)
-    """What the rules make of each state in one step."""
+    """Returns the successor of each state by the rules."""
     engine = RuleEngine(program)
     after = np.empty_like(states)
     for at in range(0, len(states), engine.chunk):
@@ -123,7 +123,7 @@ def successors(program: Program, states: BoolArray) -> BoolArray:  # (N, k) -> (
 
 
 class _States(Observer):
-    """Keeps every state that is stepped from, run by run."""
+    """Records every state before a step, run by run."""
 
     every_step = True
 

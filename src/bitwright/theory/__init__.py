@@ -1,4 +1,4 @@
-"""The infinitely wide network: kernels, mean and variance of the limit, roundings, ensemble sizes."""
+"""The infinitely wide network: kernels, mean and variance of the limit, rounding rules and ensemble sizes."""
 
 from __future__ import annotations
 

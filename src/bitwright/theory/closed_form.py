@@ -1,7 +1,7 @@
-"""The limit in closed form on our data: two weights, a variance and a covariance, in O(1) for any K.
+"""The limit in closed form for orthonormal training data: two weights, a variance and a covariance, O(1) for any K.
 
 On orthonormal training inputs every kernel matrix is a multiple of the identity plus a rank-one matrix, and a test
-input that matches n of K examples sees only two kernel values. In units of 1/(2 pi K), with z = 1/sqrt(n):
+input that matches n of K examples has only two kernel values. In units of 1/(2 pi K), with z = 1/sqrt(n):
 
     train, NTK:        diagonal 2 pi, off-diagonal 1        so  Theta = a I + 1 1',  a = 2 pi - 1
     train, NNGP:       diagonal pi,   off-diagonal 1        so  M     = a I + 1 1',  a = pi - 1
@@ -24,15 +24,15 @@ from bitwright.common.bits import shorten
 from bitwright.common.errors import InputError, check_choice
 
 FloatArray = NDArray[np.float64]
-Kind = Literal["ntk", "last-layer"]  # both layers trained (the paper), or the last one only (the authors' code)
+Kind = Literal["ntk", "last-layer"]  # both layers trained (the paper), or only the last (the authors' code)
 
 KINDS: tuple[Kind, ...] = ("ntk", "last-layer")
 
 
 def arcsin(z: ArrayLike) -> FloatArray:
-    """The nearest float64 to each arcsine, the same on every CPU; NumPy's differs in the last digit between CPUs.
+    """Returns correctly rounded arcsines, identical on every CPU; NumPy's last digit depends on the CPU.
 
-    Everything else here is +, -, *, / and square roots, which IEEE 754 defines to the last digit.
+    All other operations here are +, -, *, / and square roots, which IEEE 754 defines exactly.
     """
     z = np.asarray(z, dtype=np.float64)
     each, place = np.unique(z, return_inverse=True)
@@ -48,7 +48,7 @@ def _arcsin(z: float) -> float:
 
 
 def delta(n: ArrayLike) -> FloatArray:
-    """NNGP test kernel of a matched example minus that of an unmatched one, times 2 pi K (g of App. D).
+    """The NNGP test kernel, matched minus unmatched example, times 2 pi K (g of App. D).
 
     (pi/2 + arcsin z) z + sqrt(1 - z^2) - 1 with z = 1/sqrt(n).
     """
@@ -58,7 +58,7 @@ def delta(n: ArrayLike) -> FloatArray:
 
 
 def beta(n: ArrayLike, kind: Kind = "ntk") -> FloatArray:
-    """The same difference for the kernel that is trained with: f of Eq. (12) for the NTK, g for the last layer."""
+    """The same difference for the training kernel: f of Eq. (12) for the NTK, g for the last layer."""
     if kind == "last-layer":
         return delta(n)
     n = np.asarray(n, dtype=np.float64)
@@ -73,9 +73,9 @@ def diagonal(kind: Kind) -> float:
 
 @dataclass(frozen=True)
 class Weights:
-    """What a matched and an unmatched example contribute to the mean (w^1 and w^0 of App. C), by n.
+    """Contributions of a matched and an unmatched example to the mean (w^1 and w^0 of App. C), by n.
 
-    mu_i = w0 c_i + (w1 - w0) m_i, with c_i writers of bit i of which m_i match.
+    mu_i = w0 c_i + (w1 - w0) m_i, where m_i of the c_i writers of bit i match.
     """
 
     matched: FloatArray
@@ -84,7 +84,7 @@ class Weights:
 
     def mean(self, writers: ArrayLike, matches: ArrayLike) -> FloatArray:  # (..., k)
         """The mean of the limit, Eq. (7); with one matching writer Eq. (15), with none Eq. (16)."""
-        axes = (..., None) if np.ndim(writers) else ...  # one for the bits
+        axes = (..., None) if np.ndim(writers) else ...  # an axis for the bits
         return np.asarray(self.unmatched[axes] * np.asarray(writers) + self.gap[axes] * np.asarray(matches))
 
 
@@ -117,26 +117,26 @@ def variance(n: ArrayLike, examples: int, kind: Kind = "ntk") -> FloatArray:
 
     2 pi K sigma^2 = (pi - 1)(1 + n w1^2 + (K - n) w0^2) + (1 - s)^2 - 2 n w1 delta,   s = n w1 + (K - n) w0.
 
-    >>> variance([1, 2, 3], examples=8).round(4)  # a training example leaves nothing to chance
+    >>> variance([1, 2, 3], examples=8).round(4)  # on a training example the variance is 0
     array([0.    , 0.0082, 0.0116])
     """
     n = check_matches(n, examples)
     w = weights(n, examples, kind)
-    total = 1 - diagonal(kind) * w.unmatched  # 1 - s = a w0, without the cancellation of the general form
+    total = 1 - diagonal(kind) * w.unmatched  # 1 - s = a w0, without cancellation
     squares = n * w.matched**2 + (examples - n) * w.unmatched**2
     scaled = (np.pi - 1) * (1 + squares) + (1 - total) ** 2 - 2 * n * w.matched * delta(np.maximum(n, 1))
     return np.where(n <= 1, 0.0, np.maximum(scaled, 0) / (2 * np.pi * examples))
 
 
 def covariance(n: ArrayLike, other: ArrayLike, shared: ArrayLike, examples: int, kind: Kind = "ntk") -> FloatArray:
-    """Covariance of one output coordinate between two inputs with n and `other` matches, `shared` of them in common.
+    """Covariance of one output coordinate for two inputs with n and `other` matches, `shared` of them in common.
 
     Eq. (4) with x, x' in place of x, x: kappa(x, x') + w' M w' - w' g(x') - w(x')' g(x).
     """
     n, other = check_matches(n, examples), check_matches(other, examples)
     shared = np.asarray(shared, dtype=np.float64)
     if not np.all((shared >= 0) & (shared <= np.minimum(n, other)) & (n + other - shared <= examples)):
-        raise InputError("the matches that two inputs share are at most those of each, and together at most K")
+        raise InputError("two inputs cannot share more matches than either has, or match more than K examples together")
     one, two = weights(n, examples, kind), weights(other, examples, kind)
     a = diagonal(kind)
     total_one, total_two = 1 - a * one.unmatched, 1 - a * two.unmatched
@@ -151,15 +151,15 @@ def covariance(n: ArrayLike, other: ArrayLike, shared: ArrayLike, examples: int,
     cross_one = total_one + delta(np.maximum(other, 1)) * (shared * one.matched + (other - shared) * one.unmatched)
     cross_two = total_two + delta(np.maximum(n, 1)) * (shared * two.matched + (n - shared) * two.unmatched)
     scaled = kappa + (np.pi - 1) * product + total_one * total_two - cross_one - cross_two
-    exact_zero = (n <= 1) | (other <= 1)  # no match gives 0, one match is a training example: no randomness is left
+    exact_zero = (n <= 1) | (other <= 1)  # with no match the output is 0; one match is a training example
     return np.where(exact_zero, 0.0, scaled / (2 * np.pi * examples))
 
 
 def check_matches(n: ArrayLike, examples: int) -> FloatArray:
-    """n as an array of floats, after checking 0 <= n <= K and K >= 1."""
+    """Returns n as an array of floats after checking 0 <= n <= K and K >= 1."""
     if not 1 <= examples <= 10**12:
         raise InputError(f"the number of examples must be between 1 and 10^12, got {shorten(str(examples))}")
     n = np.asarray(n, dtype=np.float64)
     if not np.all((n >= 0) & (n <= examples) & (n == np.floor(n))):
-        raise InputError(f"the number of matches must be an integer between 0 and the {examples:,} examples")
+        raise InputError(f"the number of matches must be an integer between 0 and {examples:,}, the number of examples")
     return n

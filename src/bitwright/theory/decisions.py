@@ -1,14 +1,14 @@
-"""Decisions of the limit as a table over (n, c, m), proved.
+"""Decisions of the limit as a proved table over (n, c, m).
 
-A bit with c writers, m of which match in a state with n matches, has the mean w0 c + (w1 - w0) m. It grows with m, for
-w1 - w0 = beta(n)/(2 pi - 1) and beta(n) >= (pi - 1)/sqrt(n) > 0; so a rounding is one integer for each n and c:
-how many writers must match for the bit to become 1. Calibrated rounding puts its threshold between m = 0 and m = 1.
-Under `sign` the mean is above 0 exactly if m (K + 2 pi - 1) > c rho(n), rho(n) = n - (2 pi - 1)/beta(n): with m = 1
-this is Assumption 5.1, with m = 0 it never holds, since rho >= 0. So the number is floor(c rho(n)/(K + 2 pi - 1)) + 1.
-Since rho(n) grows with n (theory.md, Decisions), it is enough to prove, in interval arithmetic, both ends of every
-range of n in which the number stays the same.
+If m of a bit's c writers match in a state with n matches, the bit has the mean w0 c + (w1 - w0) m. The mean grows with
+m because w1 - w0 = beta(n)/(2 pi - 1) and beta(n) >= (pi - 1)/sqrt(n) > 0. A rounding is therefore one integer for each
+n and c: how many writers must match for the bit to become 1. Calibrated rounding puts its threshold between m = 0 and
+m = 1. Under `sign` the mean is above 0 exactly if m (K + 2 pi - 1) > c rho(n), where rho(n) = n - (2 pi - 1)/beta(n).
+For m = 1 this is Assumption 5.1; for m = 0 it never holds, since rho >= 0. The integer is
+floor(c rho(n)/(K + 2 pi - 1)) + 1. Since rho(n) grows with n (theory.md, Decisions), interval arithmetic has to prove
+only both ends of every range of n with the same integer.
 
-Here too is how many examples a state can match, n, and how that is known.
+This module also determines how many examples a state can match (n), and on what grounds.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from bitwright.theory.rounding import Rounding
 if TYPE_CHECKING:
     from bitwright.theory.intervals import Ball, Enclosure
 
-CLOSE = 1e-9  # closer ties than this, relative, are left to interval arithmetic; doubles are good to 1e-13 here
+CLOSE = 1e-9  # interval arithmetic decides ties closer than this (relative); doubles are accurate to 1e-13 here
 
 
 def rho(n: ArrayLike) -> FloatArray:
@@ -48,22 +48,21 @@ def matches_needed(
 ) -> IntArray:  # (n_max + 1, len(writers))
     """How many of a bit's c writers must match for a mean above 0: floor(c rho(n)/(K + 2 pi - 1)) + 1, for each n, c.
 
-    Where a double cannot tell on which side of an integer the quotient lies (it is as `close` as this to one),
-    interval arithmetic does.
+    Quotients within `close` of an integer, which doubles cannot decide, are decided in interval arithmetic.
     """
     quotient = np.multiply.outer(rho(np.arange(n_max + 1)), writers) / (examples + 2 * pi - 1)
     needed = np.floor(quotient).astype(np.int64) + 1
     nearest = np.rint(quotient)
     ties = (np.abs(quotient - nearest) <= close * np.maximum(nearest, 1)) & (nearest >= 1)
     for n, at in np.argwhere(ties).tolist():
-        below = int(nearest[n, at])  # is the mean above 0 already with this many matches?
+        below = int(nearest[n, at])  # is this many matches enough for a mean above 0?
         # A mean of exactly 0 would round to 0.
         needed[n, at] = below if mean_is_positive(examples, n, int(writers[at]), below) else below + 1
     return needed
 
 
 def mean_is_positive(examples: int, n: int, writers: int, matches: int) -> bool | None:
-    """Whether c w0 + m (w1 - w0) > 0, proved; None where no precision can tell it from 0."""
+    """Whether c w0 + m (w1 - w0) > 0, proved; None if no precision distinguishes it from 0."""
     from bitwright.theory.intervals import enclose, precision
 
     for bits in (128, 512, 2048):
@@ -79,16 +78,16 @@ Triple = tuple[int, int, int]  # n, writers c, matches m
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """Which triples set a bit: those with m >= needed[n, place of c among the `writers`]."""
+    """Decides which triples set a bit: m >= needed[n, index of c in `writers`]."""
 
-    rounding: Rounding | None  # None: the rules themselves, where one match is enough
+    rounding: Rounding | None  # None for the rules themselves, where one match is enough
     examples: int
-    writers: IntArray  # the different numbers of writers, ascending, without 0
+    writers: IntArray  # the distinct numbers of writers, ascending, without 0
     n_max: int
 
     @cached_property
     def fails_from(self) -> int | None:
-        """The smallest n at which some bit may need more than one match: the more writers, the more are needed."""
+        """The smallest n at which a bit may need more than one match; the need grows with the number of writers."""
         if self.rounding != "sign" or not len(self.writers):
             return None
         beyond = np.flatnonzero(self._proved_column(int(self.writers[-1])) > 1)
@@ -96,19 +95,19 @@ class Decisions:
 
     @cached_property
     def needed(self) -> IntArray:  # (n_max + 1, len(writers))
-        """How many matches a bit needs, by n and by its number of writers."""
+        """The number of matches a bit needs, by n and number of writers."""
         if self.rounding != "sign":
             return np.ones((self.n_max + 1, len(self.writers)), dtype=np.int64)
         columns = [self._proved_column(c) for c in self.writers.tolist()]
         return np.stack(columns, axis=1) if columns else np.ones((self.n_max + 1, 0), dtype=np.int64)
 
     def sets(self, triple: Triple) -> bool:
-        """Whether a bit in this situation becomes 1."""
+        """Whether a bit becomes 1 in this situation."""
         n, c, m = triple
         return bool(m >= self.needed[n, np.searchsorted(self.writers, c)])
 
     def margin(self, triples: Iterable[Triple]) -> tuple[float, Triple] | None:
-        """The smallest distance from the threshold, rounded down, and where; None where no margin is at stake.
+        """The smallest distance from the threshold, rounded down, and its triple; None if there is no margin.
 
         calibrated: |zhat - 1/2|, and zhat = m; sign: |mu|. As in `round_outputs`, n = 0 does not count, nor does n = 1
         under `sign`, where every mean is exactly 0 or 1.
@@ -118,7 +117,7 @@ class Decisions:
             return None
         if self.rounding == "calibrated":
             return min((abs(m - 0.5), (n, c, m)) for n, c, m in at_stake)
-        from bitwright.theory.intervals import enclose, lower_bound, precision  # where something is to be proved
+        from bitwright.theory.intervals import enclose, lower_bound, precision  # imported only for proofs
 
         with precision():
             return min(
@@ -126,9 +125,9 @@ class Decisions:
             )
 
     def _proved_column(self, c: int) -> IntArray:  # (n_max + 1,)
-        """What a bit with c writers needs under `sign`, by n."""
+        """The matches a bit with c writers needs under `sign`, by n."""
         column = matches_needed(self.n_max, np.array([c]), self.examples)[:, 0]
-        changes = np.flatnonzero(np.diff(column[1:])) + 2  # the n at which another range begins
+        changes = np.flatnonzero(np.diff(column[1:])) + 2  # each n at which a new range begins
         for first, last in zip([1, *changes.tolist()], [*(changes - 1).tolist(), self.n_max], strict=True):
             least = int(column[first])
             self._prove(first, c, least - 1, above=False)
@@ -136,7 +135,7 @@ class Decisions:
         return column
 
     def _prove(self, n: int, c: int, m: int, above: bool) -> None:
-        """Raises BitwrightError unless it is certain that the mean lies on this side of 0."""
+        """Raises BitwrightError unless the mean is proved to lie on this side of 0."""
         if mean_is_positive(self.examples, n, c, m) is not above:
             raise BitwrightError(
                 f"the decision at n = {n:,}, K = {self.examples:,} could not be proved; please report this"
@@ -144,8 +143,8 @@ class Decisions:
 
 
 def decide(program: Program, examples: int, rounding: Rounding | None) -> Decisions:
-    """The decisions for every n that a state of this program can have; without a rounding, those of the rules."""
-    n_max = len(np.unique(program.template_block))  # at most one match in each block that has templates
+    """Returns the decisions for every n that a state of this program can have; by the rules if `rounding` is None."""
+    n_max = len(np.unique(program.template_block))  # at most one match in each block with templates
     return Decisions(rounding, examples, np.unique(program.writers[program.writers > 0]), n_max)
 
 
@@ -158,38 +157,38 @@ SOURCES = ("blocks", "declared", "reachable")
 
 @dataclass(frozen=True)
 class Range:
-    """How large n can get, and how that is known.
+    """How large n can get, and on what grounds.
 
-    blocks: one match a block, proved. declared: the algorithm says so, an assumption. reachable: the largest n met in
-    running the inputs named in `scope`.
+    blocks: at most one match for each block, proved. declared: assumed from the algorithm's declaration. reachable:
+    the largest n seen in runs of the inputs named in `scope`.
     """
 
     n_max: int
     source: str
     scope: str
-    covers: str = "every state"  # what a verdict for this range speaks of
+    covers: str = "every state"  # the states that a verdict for this range covers
 
     @property
     def assumption(self) -> str | None:
-        """What is taken on trust, if anything is."""
+        """The unproved assumption, if any."""
         return f"n <= {self.n_max:,}" if self.source == "declared" else None
 
 
 def blocks_range(program: Program) -> Range:
-    """n <= the number of blocks that have templates: true of every state whatever."""
+    """Returns n <= the number of blocks with templates, which holds in every state."""
     count = len(np.unique(program.template_block))
     return Range(count, "blocks", "every state: at most one match in each block that has templates")
 
 
 def cells_range(pattern: Pattern) -> Range:
-    """n of one cell alone: at most one match in each of its blocks."""
+    """Returns the range of n for a single cell: at most one match in each of its blocks."""
     scope = "every local state: at most one match in each block of one cell"
     most = max(len(kind.blocks) for kind in pattern.kinds)
     return Range(most, "cells", scope, "every local state of every kind of cells")
 
 
 def deciding_kinds(pattern: Pattern) -> list[int]:
-    """The kinds that have ports: of others there is nothing to decide."""
+    """Returns the kinds with ports; other kinds have nothing to decide."""
     found = [number for number, kind in enumerate(pattern.kinds) if kind.ports]
     if not found:
         raise InputError("no cell of this program writes anything, so there is nothing to decide")
@@ -197,10 +196,10 @@ def deciding_kinds(pattern: Pattern) -> list[int]:
 
 
 def declared_range(algorithm: Algorithm) -> Range:
-    """The algorithm's own word; where that says no less than its blocks do, nothing is assumed."""
+    """Returns the declared range; if it is no smaller than the range from the blocks, returns that instead."""
     if algorithm.matches is None:
         raise InputError(
-            f"{algorithm.name} declares no bound on its matches; take n from its blocks, or add a 'matches' line"
+            f"{algorithm.name} declares no bound on its matches; use n from its blocks, or add a 'matches' line"
         )
     proved = blocks_range(algorithm.program)
     if algorithm.matches >= proved.n_max:
@@ -210,19 +209,19 @@ def declared_range(algorithm: Algorithm) -> Range:
 
 
 def check_examples(program: Program, examples: int | None) -> int:
-    """K, by default one example for each template; raises InputError for too few or too many."""
+    """Returns K, by default one example for each template; raises InputError for too few or too many."""
     K = program.templates if examples is None else whole_number(examples, "the number of examples")
     if program.templates > K:
         raise InputError(
-            f"a training set has at least the program's {program.templates:,} templates, got {K:,} examples"
+            f"a training set needs at least one example for each of the {program.templates:,} templates, got {K:,}"
         )
     if K > MAX_EXAMPLES:
-        raise InputError(f"a training set has at most {MAX_EXAMPLES:,} examples, got {shorten(K)}")
+        raise InputError(f"a training set must have at most {MAX_EXAMPLES:,} examples, got {shorten(K)}")
     return K
 
 
 def training_size(algorithm: Algorithm, rounding: str, padding: int | None = None) -> int:
-    """K: the templates and the padding asked for, or what the algorithm declares for the sign rule."""
+    """Returns K: the templates plus the given padding or, for the sign rule, what the algorithm declares."""
     templates = algorithm.program.templates
     if padding is not None:
         return templates + padding

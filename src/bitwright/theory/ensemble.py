@@ -1,7 +1,7 @@
-"""How many networks must be averaged (Section 6): Eq. (8) as printed, its tight form, and for calibrated rounding.
+"""The number of networks to average (Section 6): Eq. (8) as printed, its tight form, and for calibrated rounding.
 
-The average of N independent networks errs on one bit with probability at most exp(-N gap^2/(2 sigma^2)), gap being the
-distance of the mean from the threshold. A union over bits, and over everything that must be right, gives N.
+The average of N independent networks errs on one bit with probability at most exp(-N gap^2/(2 sigma^2)), where gap is
+the distance of the mean from the threshold. A union bound over bits, and over every covered input, gives N.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SCOPES: tuple[Scope, ...] = ("input", "inputs", "runs")
 
 @dataclass(frozen=True)
 class EnsembleSize:
-    """N for one rule, or None if no finite ensemble will do; `reason` says what decides it."""
+    """N for one rounding rule, or None if no finite ensemble suffices; `reason` explains the number."""
 
     networks: int | None
     reason: str
@@ -38,18 +38,18 @@ class EnsembleSize:
 
 
 def check_scope(name: str) -> Scope:
-    """The domain of this name, or an InputError."""
+    """Returns the domain with this name; raises InputError if there is none."""
     return check_choice("domain", name, SCOPES)
 
 
 def check_delta(delta: float) -> None:
-    """Raises InputError unless delta is a probability of an error, between 0 and 1."""
+    """Raises InputError unless the error probability delta lies between 0 and 1."""
     if not isinstance(delta, float | int) or not 0 < delta < 1:
-        raise InputError(f"delta must lie between 0 and 1, got {shorten(str(delta))}")
+        raise InputError(f"delta must be between 0 and 1, got {shorten(str(delta))}")
 
 
 def log_inputs(program: Program) -> float:
-    """ln of the number of test inputs: every block is empty or matches one of its t templates, prod (t + 1)."""
+    """Returns ln of the number of test inputs: each block matches none or one of its t templates, prod (t + 1)."""
     counts = np.bincount(program.template_block, minlength=program.blocks)
     return float(np.log1p(counts).sum())
 
@@ -67,7 +67,7 @@ def sign_size(
 ) -> EnsembleSize:
     """N for the sign rule: Eq. (8) as printed, 8 max(sigma^2/mu^2) ln(2K/delta), or its tight form.
 
-    The tight form allows an error below `|mu|` instead of `|mu|/2`, one-sided, over the k bits: 2 max(...) ln(k/delta).
+    The tight form allows a one-sided error below `|mu|` instead of `|mu|/2` on the k bits: 2 max(...) ln(k/delta).
 
     >>> from bitwright import addition
     >>> sign_size(addition(10).program, 0.01).networks, sign_size(addition(10).program, 0.01, printed=False).networks
@@ -78,7 +78,7 @@ def sign_size(
     n, spread = _spread(feasible, K)
     constant = never_written(program, 5)
     if constant and not masked:
-        reason = f"{listing(constant)} is never written: its mean is 0 and every ensemble guesses it; mask it to 0"
+        reason = f"{listing(constant)} is never written, so its mean is 0 and every ensemble guesses it; mask it to 0"
         return EnsembleSize(None, reason, None)
     worst, means = least_means(feasible, K)
     if (means <= 0).any():
@@ -89,14 +89,14 @@ def sign_size(
             f"the mean of {bit}, which {c:,} templates write, can have the wrong sign at n = {found:,}; add padding"
         )
         return EnsembleSize(None, reason, found)
-    gap = np.full(feasible.last + 1, np.inf)  # by n; infinite where nothing can go wrong
+    gap = np.full(feasible.last + 1, np.inf)  # by n; infinite where no error is possible
     gap[worst.matches] = means
     unset, fewest = feasible.unset()
     gap[unset] = np.minimum(gap[unset], -fewest * weights(unset, K).unmatched)
     ratio = spread / gap[n] ** 2
     union = _union(program, delta, scope, events=2 * K if printed else program.bits)
     if scope == "runs" and printed:
-        union += log(max(1, steps or 1))  # the paper's factor m; once all inputs are covered it is not needed
+        union += log(max(1, steps or 1))  # the paper's factor m, unneeded if all inputs are covered
     count = int(np.count_nonzero(program.writers == 0))
     mask = f"; {count:,} never written, masked to 0" if constant else ""
     return _size(8 if printed else 2, ratio, union, n, f"sigma^2/mu^2 = {{:.4g}} at n = {{}}{mask}")
@@ -132,16 +132,16 @@ def sizes(
     padding: int | None = None,
     masked: bool = True,
 ) -> dict[str, Any]:
-    """All three sizes, with the K and the range of n they are for, ready for JSON.
+    """Returns all three sizes with their K and range of n, ready for JSON.
 
     Args:
-        what: an algorithm, for networks of its whole state; or a pattern, for networks of cells that are right in every
-            local state of every kind. Each kind has an equal share of delta; what the one that needs the most takes is
-            enough for all.
-        delta: the probability of an error.
-        scope: one input, all inputs, or the runs from them.
-        within: the range of n, by default that of the blocks.
-        padding: examples to add to the templates; None for what the algorithm declares.
+        what: an algorithm, for networks of its whole state; or a pattern, for networks of cells that are correct in
+            every local state of every kind. Kinds share delta equally, and the result is the largest size any of them
+            needs.
+        delta: the error probability.
+        scope: one input, all inputs, or all runs.
+        within: the range of n, by default from the blocks.
+        padding: examples to add to the templates; None for the algorithm's declaration.
         masked: whether bits that nothing writes are fixed to 0.
     """
     check_delta(delta)
@@ -159,7 +159,7 @@ def sizes(
     steps = None if isinstance(what, Pattern) else what.steps
 
     def largest(size: Callable[[Program], EnsembleSize]) -> dict[str, Any]:
-        found = [size(one) for one in programs]  # None is more than any number
+        found = [size(program) for program in programs]  # None counts as infinite
         return asdict(max(found, key=lambda one: (one.networks is None, one.networks or 0, one.ratio or 0)))
 
     return {
@@ -179,14 +179,14 @@ def sizes(
 
 
 def _spread(feasible: Feasible, examples: int) -> tuple[np.ndarray, np.ndarray]:
-    """All n that leave something to chance (at n = 1 the variance is 0), and sigma^2 there."""
+    """Returns every n with a positive variance (it is 0 at n = 1), and sigma^2 there."""
     check_examples(feasible.program, examples)
     n = np.arange(max(2, feasible.first), feasible.last + 1)
     return n, variance(n, examples)
 
 
 def _union(program: Program, delta: float, scope: Scope, events: int) -> float:
-    """ln(events/delta) for one input; with every input, ln(events prod (t + 1)/delta)."""
+    """Returns ln(events/delta) for one input, or ln(events prod (t + 1)/delta) for every input."""
     check_delta(delta)
     scope = check_scope(scope)
     return log(events) - log(delta) + (0.0 if scope == "input" else log_inputs(program))

@@ -1,4 +1,4 @@
-"""The closed forms in interval arithmetic: every number comes with a proven enclosure (python-flint's Arb balls)."""
+"""The closed forms in interval arithmetic: every number has a proven enclosure (python-flint's Arb balls)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import flint
 
 Ball = flint.arb
 _LOCK = RLock()
-PRECISION = 128  # bits; far more than any decision needs, and still microseconds a number
+PRECISION = 128  # bits; far more than any decision needs, at microseconds for each number
 
 
 @contextmanager
 def precision(bits: int = PRECISION) -> Iterator[None]:
-    """Interval arithmetic with this many bits inside; the setting is the whole process's, so one thread at a time."""
+    """Sets the bits of interval arithmetic; the setting is per process, so use one thread at a time."""
     with _LOCK:
         before = flint.ctx.prec
         flint.ctx.prec = bits
@@ -29,7 +29,7 @@ def precision(bits: int = PRECISION) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Enclosure:
-    """beta, w1, w0 and w1 - w0 for one n, and rho, the number that decides the sign rule."""
+    """beta, w1, w0 and w1 - w0 for one n, and rho, which decides the sign rule."""
 
     gap: Ball
     matched: Ball
@@ -38,10 +38,10 @@ class Enclosure:
 
 
 def enclose(n: int, examples: int) -> Enclosure:
-    """App. C for the NTK in intervals, n >= 1; the values at n = 1 are exact.
+    """Encloses the values of App. C for the NTK, n >= 1; the values at n = 1 are exact.
 
-    rho(n) = n - (2 pi - 1)/beta(n). A bit with c writers, m of which match, has mean > 0 exactly if
-    m (K + 2 pi - 1) > c rho(n): multiply mu_i by the positive number a (a + K)/beta.
+    rho(n) = n - (2 pi - 1)/beta(n). If m of a bit's c writers match, its mean is positive exactly if
+    m (K + 2 pi - 1) > c rho(n); to see this, multiply mu_i by the positive number a (a + K)/beta.
     """
     if n == 1:
         return Enclosure(Ball(1), Ball(1), Ball(0), Ball(0))
@@ -58,10 +58,10 @@ def enclose(n: int, examples: int) -> Enclosure:
 
 
 def lower_bound(ball: Ball) -> float:
-    """A double that is certainly not above the ball."""
+    """Returns a double that is proved not to exceed the ball."""
     return nextafter(float(ball.lower()), -inf)
 
 
 def decimal(ball: Ball) -> str:
-    """The ball in decimal, as `[middle +/- radius]`: Arb guarantees that the text encloses it."""
+    """Formats the ball as `[middle +/- radius]` in decimal; Arb guarantees that this encloses it."""
     return str(ball.str(20))

@@ -1,6 +1,6 @@
 """Kernels of wide two-layer ReLU networks for any inputs, Eq. (1)-(2), and Theorem 3.1 by dense linear algebra.
 
-It holds for any training set, and is the check on every closed form.
+It works for any training set and serves as the check on every closed form.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from bitwright.common.errors import InputError
 from bitwright.common.workers.linear_algebra import one_thread
 from bitwright.theory.closed_form import FloatArray, Kind
 
-_SNAP = 1e-14  # cosines this close to +-1 are rounding errors of equal or opposite vectors
+_SNAP = 1e-14  # cosines this close to +-1 belong to equal or opposite vectors, up to rounding
 
 
 def nngp(x: FloatArray, y: FloatArray) -> FloatArray:  # (p, d), (q, d) -> (p, q)
@@ -30,30 +30,32 @@ def ntk(x: FloatArray, y: FloatArray) -> FloatArray:  # (p, d), (q, d) -> (p, q)
 
 
 def kernel(kind: Kind, x: FloatArray, y: FloatArray) -> FloatArray:
-    """The kernel that training follows: the NTK, or the NNGP kernel where only the last layer is trained."""
+    """The training kernel: the NTK, or the NNGP kernel if only the last layer is trained."""
     return ntk(x, y) if kind == "ntk" else nngp(x, y)
 
 
 def _angles(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     for array in (x, y):
         if array.ndim != 2 or array.shape[1] != x.shape[1] or not array.shape[1]:
-            raise InputError(f"kernel inputs must be matrices of one width, got {x.shape} and {y.shape}")
+            raise InputError(
+                f"kernel inputs must be matrices with the same number of columns, got {x.shape} and {y.shape}"
+            )
         if not np.isfinite(array).all():
-            raise InputError("kernel inputs must be finite numbers; one is NaN or infinite")
+            raise InputError("kernel inputs must be finite, got NaN or infinity")
     norms = np.linalg.norm(x, axis=1)[:, None] * np.linalg.norm(y, axis=1)[None, :]
     cosine = np.divide(x @ y.T, norms, out=np.zeros_like(norms), where=norms > 0)
     cosine = np.where(np.abs(cosine) > 1 - _SNAP, np.sign(cosine), cosine)
     return norms, cosine, np.arccos(cosine)
 
 
-_ZERO = 1e-10  # of the largest eigenvalue: what is smaller is a rounding error of 0
+_ZERO = 1e-10  # relative to the largest eigenvalue; smaller ones count as 0
 
 
 @one_thread()
 def kernel_ends(inputs: FloatArray, first_layer: float = 1.0) -> tuple[float, float]:  # (P, d)
-    """The smallest eigenvalue that is not 0, and the largest.
+    """Returns the smallest nonzero eigenvalue and the largest.
 
-    `first_layer` is how much faster the first layer is trained than the last: 1 for the NTK, 0 for the last layer only.
+    `first_layer` is the relative training speed of the first layer: 1 for the NTK, 0 to train only the last layer.
 
     >>> low, high = kernel_ends(np.eye(4))
     >>> print(f"{low:.4f} {high:.4f}")  # (2 pi - 1)/(2 pi K) and (2 pi - 1 + K)/(2 pi K)
@@ -69,10 +71,10 @@ MAX_EXAMPLES = 5_000  # a dense solve beyond this takes minutes
 
 
 def check_size(examples: int) -> None:
-    """Raises InputError where a dense solve would take too long."""
+    """Raises InputError if a dense solve would take too long."""
     if examples > MAX_EXAMPLES:
         raise InputError(
-            f"a dense solve takes at most {MAX_EXAMPLES:,} examples, got {examples:,}; "
+            f"a dense solve supports at most {MAX_EXAMPLES:,} examples, got {examples:,}; "
             "use the limit engine, which has a closed form"
         )
 
@@ -97,9 +99,9 @@ class Predictor:
     def __post_init__(self) -> None:
         for array in (self.inputs, self.labels):
             if not np.isfinite(array).all():
-                raise InputError("a training set must consist of finite numbers; one is NaN or infinite")
+                raise InputError("a training set must be finite, got NaN or infinity")
         if len(self.inputs) != len(self.labels):
-            raise InputError(f"{len(self.inputs)} training inputs do not go with {len(self.labels)} labels")
+            raise InputError(f"every input needs a label, got {len(self.inputs)} inputs and {len(self.labels)} labels")
         check_size(len(self.inputs))
 
     @cached_property
@@ -123,7 +125,7 @@ class Predictor:
 
     @one_thread()
     def covariance(self, tests: FloatArray, others: FloatArray | None = None) -> FloatArray:  # (p, d), (q, d) -> (p, q)
-        """Eq. (4) between test inputs; coordinates of the output are independent and share it.
+        """Eq. (4) between test inputs; output coordinates are independent and have the same covariance.
 
         >>> Predictor(np.eye(2), np.eye(2)).covariance(np.array([[0.6, 0.8]])).round(4)
         array([[0.0314]])

@@ -1,14 +1,14 @@
-"""The proofs behind a certificate: every n that can occur, in interval arithmetic.
+"""The proofs behind a certificate: every possible n, in interval arithmetic.
 
-A state chooses one configuration of each block, and blocks choose independently of each other. For one bit a block
-offers a match that writes it, a match that does not, or no match. A block is full if every configuration of it has a
-template, so that it always matches; a block always writes a bit if all of its templates do. So, with F full blocks
-among the B that have templates, a of which always write the bit, and e others that always write it:
+A state has one configuration for each block, independent of the other blocks. For a given bit, a block contributes a
+match that writes it, a match that does not, or no match. A block is full if every configuration of it has a template,
+so it always matches; a block always writes a bit if all of its templates do. Let B blocks have templates, F of them
+full; let a full blocks and e other blocks always write the bit. Then:
 
     every n from F to B occurs;    the least m at n is a + max(0, n - (B - e));
     a least m of 0 can be made 1 if a template of a full block writes the bit, or if n > F.
 
-For the sign rule doubles only choose which situations have to be enclosed; they are good to 1e-13 here, and everything
+For the sign rule, doubles only select the situations to enclose: they are accurate to 1e-13 here, and everything
 within 1e-9 of the worst is enclosed.
 """
 
@@ -33,7 +33,7 @@ Score = Callable[[IntArray, IntArray, IntArray], FloatArray]  # of n, c, m
 
 @dataclass(frozen=True)
 class Situations:
-    """Bits in states: n templates match, m of the c that write the bit among them; entry by entry."""
+    """Arrays of situations of a bit in a state: n templates match, among them m of the bit's c writers."""
 
     matches: IntArray  # n
     writers: IntArray  # c
@@ -41,7 +41,7 @@ class Situations:
     bits: IntArray
 
     def where(self, chosen: IntArray | NDArray[np.bool_]) -> Situations:
-        """Some of them."""
+        """Returns the chosen situations."""
         return Situations(self.matches[chosen], self.writers[chosen], self.matching[chosen], self.bits[chosen])
 
 
@@ -54,7 +54,7 @@ class Feasible:
         self.program = program
         self.blocks = int(np.count_nonzero(templates))  # B
         self.full = int(np.count_nonzero(full))  # F
-        self.first, self.last = max(1, self.full), min(most, self.blocks)  # n, where there is a match at all
+        self.first, self.last = max(1, self.full), min(most, self.blocks)  # the range of n with a match
 
         writing = np.repeat(program.template_block, np.diff(program.write_start))
         pairs, times = np.unique(writing * program.bits + program.write_bits, return_counts=True)
@@ -67,10 +67,10 @@ class Feasible:
         self.written = np.flatnonzero(program.writers)
 
     def situations(self) -> Iterator[Situations]:
-        """Of bits that are set (m >= 1): at every n and for every least m the bit with most writers.
+        """Yields situations of set bits (m >= 1): for every n and every least m, the bit with most writers.
 
-        Up to n = B - e the least m of a bit stays as it is, from there on it grows with n. The second part is written
-        out bit by bit; that is at most one entry for each block that always writes a bit.
+        The least m of a bit is constant up to n = B - e and grows with n from there. The second part is enumerated
+        bit by bit, with at most one entry for each block that always writes a bit.
         """
         bits = self._kinds
         writers, a, e = self.program.writers[bits], self.always_full[bits], self.always_open[bits]
@@ -90,7 +90,7 @@ class Feasible:
 
     @cached_property
     def _kinds(self) -> IntArray:
-        """One written bit, the first, for all that have the same writers and blocks of the same kinds."""
+        """Returns the first of all written bits with the same writers and the same kinds of blocks."""
         bits = self.written
         columns = [x[bits] for x in (self.program.writers, self.always_full, self.always_open, self.chosen_full)]
         order = np.lexsort(columns)
@@ -99,17 +99,17 @@ class Feasible:
         return np.sort(bits[order[new]])
 
     def _most_writers(self, chosen: IntArray, turn: IntArray, writers: IntArray) -> IntArray:  # (B + 1,)
-        """For every n, which of the chosen bits that turn at n or later has most writers; the first of equals."""
+        """Returns, for every n, the chosen bit with most writers that turns at n or later; the first in a tie."""
         order = chosen[np.lexsort((-chosen, writers[chosen]))]
         best = np.full(self.blocks + 1, -1)
-        best[turn[order]] = order  # of equal turns the last one stays: the most writers
+        best[turn[order]] = order  # the last of equal turns remains: it has most writers
         rank = np.full(len(turn) + 1, -1)
         rank[order] = np.arange(len(order))
         highest = np.maximum.accumulate(rank[best][::-1])[::-1]
         return order[highest]
 
     def worst(self, score: Score) -> Situations:
-        """For every n that occurs the set bit of the highest score, n ascending; the score must grow with c."""
+        """Returns the set bit with the highest score for every possible n, ascending; the score must grow with c."""
         size = self.last + 1
         high, found = np.full(size, -np.inf), np.zeros((3, size), dtype=np.int64)
         for batch in self.situations():
@@ -126,20 +126,20 @@ class Feasible:
 
     @cached_property
     def least(self) -> Situations:
-        """For every n the fewest matches m that set a bit, and of the bits with that few one with most writers."""
-        share = 1 / (2 * int(self.program.writers.max()) + 2)  # writers decide between equal m alone
+        """Returns, for every n, the fewest matches m that set a bit, and a bit with most writers among those."""
+        share = 1 / (2 * int(self.program.writers.max()) + 2)  # the number of writers only breaks ties in m
         return self.worst(lambda _, writers, matching: np.float64(share) * writers - matching)
 
     @cached_property
     def tightest(self) -> Situations:
-        """For every n the set bit for which the sign rule is tightest, the one with the largest c/m.
+        """Returns, for every n, the set bit with the largest c/m, for which the sign rule is tightest.
 
-        Exact: two such fractions differ by a part in c m or more, and that is more than a double's rounding.
+        This is exact, because two such fractions differ by at least a part in c m, more than a double's rounding.
         """
         return self.worst(lambda _, writers, matching: writers / matching)
 
     def unset(self) -> tuple[IntArray, IntArray]:
-        """Every n at which some written bit can be unset (m = 0), and the fewest writers of such a bit."""
+        """Returns every n at which a written bit can be unset (m = 0), and the fewest writers of such a bit."""
         never_forced = self.written[self.always_full[self.written] == 0]
         fewest = np.full(self.blocks + 1, np.iinfo(np.int64).max)
         np.minimum.at(fewest, self.blocks - self.always_open[never_forced], self.program.writers[never_forced])
@@ -155,7 +155,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Situation:
-    """A bit in a state with n matches, where m of its c writers match."""
+    """A bit in a state with n matches, m of them among its c writers."""
 
     n: int
     writers: int
@@ -165,10 +165,10 @@ class Situation:
 
 @dataclass(frozen=True)
 class Proof:
-    """Where the rounding fails first, if it does, and how far it is from failing."""
+    """The first failure of the rounding, if any, and its margin."""
 
     failing: Situation | None
-    certainly_fails: bool  # False also where no precision could decide
+    certainly_fails: bool  # also False if no precision could decide
     margin: float
     margin_enclosure: str
     margin_unset: float | None
@@ -176,9 +176,9 @@ class Proof:
 
 
 def prove_calibrated(feasible: Feasible, examples: int, progress: Progress | None, ports: bool = False) -> Proof:
-    """w1 - w0 > 0 for every n: then zhat = m, and |m - 1/2| gaps are the margin of a bit of which m writers match.
+    """Proves w1 - w0 > 0 for every n; then zhat = m, and a bit with m matching writers has margin |m - 1/2| gaps.
 
-    With `ports` only bits that are written are read.
+    With `ports`, only written bits are read.
     """
     program = feasible.program
     least = {situation.n: situation for situation in _each(feasible.least)}
@@ -204,7 +204,7 @@ def prove_calibrated(feasible: Feasible, examples: int, progress: Progress | Non
 
 
 def prove_sign(feasible: Feasible, examples: int, progress: Progress | None) -> Proof:
-    """c w0 + m (w1 - w0) > 0 >= w0 for every n, with the c and m that make it tightest there."""
+    """Proves c w0 + m (w1 - w0) > 0 >= w0 for every n, with the tightest c and m."""
     failing, certainly = None, False
     with precision():
         for situation in _each(feasible.tightest):
@@ -219,13 +219,13 @@ def prove_sign(feasible: Feasible, examples: int, progress: Progress | None) -> 
         worst, mean = _lowest_mean(feasible, examples)
         margin, enclosure = lower_bound(mean), decimal(mean)
         n, fewest = feasible.unset()
-        at = int(np.searchsorted(n, 2))  # |w0| grows with n, and so do the fewest writers: the first is the worst
+        at = int(np.searchsorted(n, 2))  # |w0| and the fewest writers grow with n, so the first is the worst
         unset = lower_bound(-int(fewest[at]) * enclose(int(n[at]), examples).unmatched) if at < len(n) else None
     return Proof(failing, certainly, margin, enclosure, unset, worst)
 
 
 def smallest_examples_within(feasible: Feasible) -> int:
-    """The smallest K with m (K + 2 pi - 1) > c rho(n) for everything that can occur, and no fewer than templates."""
+    """Returns the smallest K, no less than templates, with m (K + 2 pi - 1) > c rho(n) in every situation."""
     tightest = feasible.tightest
     needed = tightest.writers * rho(tightest.matches) / tightest.matching
     close = np.flatnonzero(needed >= needed.max() * (1 - _CLOSE))
@@ -238,14 +238,14 @@ def smallest_examples_within(feasible: Feasible) -> int:
 
 
 def least_means(feasible: Feasible, examples: int) -> tuple[Situations, FloatArray]:
-    """For every n the set bit with the smallest mean, and that mean, in doubles."""
+    """Returns, for every n, the set bit with the smallest mean, and that mean, in doubles."""
     w = weights(np.arange(feasible.last + 1), examples)
     worst = feasible.worst(lambda n, c, m: -(w.unmatched[n] * c + w.gap[n] * m))
     return worst, _means(worst, w)[0]
 
 
 def _lowest_mean(feasible: Feasible, examples: int) -> tuple[Situation, Ball]:
-    """The smallest mean of any set bit, enclosed: of all that a double cannot tell from it, the lowest."""
+    """Encloses the smallest mean of any set bit: the lowest of all that doubles cannot distinguish from it."""
     w = weights(np.arange(feasible.last + 1), examples)
     means, doubt = _means(least_means(feasible, examples)[0], w)
     most = (means + doubt).min()
@@ -262,7 +262,7 @@ def _lowest_mean(feasible: Feasible, examples: int) -> tuple[Situation, Ball]:
 
 
 def _means(found: Situations, w: Weights) -> tuple[FloatArray, FloatArray]:
-    """Means, and more than the error that doubles make in them."""
+    """Returns means, and a bound on their rounding error."""
     below, above = w.unmatched[found.matches] * found.writers, w.gap[found.matches] * found.matching
     return below + above, _CLOSE * (above - below)
 
@@ -273,7 +273,7 @@ def _each(found: Situations) -> Iterator[Situation]:
 
 
 def _expect(certain: bool, n: int) -> None:
-    """Checks what holds for every n in theory."""
+    """Checks an inequality that theory proves for every n."""
     if not certain:
         raise BitwrightError(f"the signs of w0 and w1 - w0 at n = {n:,} could not be proved; please report this")
 
@@ -284,7 +284,7 @@ def _tell(progress: Progress | None, n: int, last: int) -> None:
 
 
 def smallest_examples(program: Program, within: Range | None = None) -> int:
-    """The smallest K for which the sign rule is certified: floor(c rho(n)/m - (2 pi - 1)) + 1 at its largest.
+    """Returns the smallest K for which the sign rule is certified: the largest floor(c rho(n)/m - (2 pi - 1)) + 1.
 
     >>> from bitwright import multiplication
     >>> program = multiplication(10).program
@@ -295,14 +295,14 @@ def smallest_examples(program: Program, within: Range | None = None) -> int:
 
 
 def check_range(program: Program, within: Range) -> Feasible:
-    """What can occur within a range of n; raises InputError where no state has such an n, or sets a bit."""
+    """Returns the possible situations in a range of n; raises InputError if no state in it sets a bit."""
     if within.n_max < 1:
         raise InputError(f"n must be at least 1, got {within.n_max:,}")
     feasible = Feasible(program, within.n_max)
     if feasible.last < feasible.first:
         raise InputError(
-            f"every state matches {feasible.first:,} templates or more, none has n <= {within.n_max:,}; "
-            "take n from its blocks"
+            f"every state matches {feasible.first:,} templates or more, so none has n <= {within.n_max:,}; "
+            "use n from its blocks"
         )
     if not len(feasible.least.matches):
         within_n = f"with n <= {feasible.last:,} " if len(feasible.written) else ""

@@ -1,11 +1,11 @@
-"""From real outputs back to bits: the paper's sign rule, and calibrated rounding, which expects interference.
+"""Rounds real outputs to bits: the paper's sign rule, and calibrated rounding, which corrects for interference.
 
-Both are told how many examples write each bit (c, from the training set) and how many the input matches (n, from the
-encoding); only `calibrated` uses it.
+Both receive the number of examples that write each bit (c, from the training set) and that the input matches (n, from
+the encoding); `calibrated` derives its threshold from both.
 
-Outputs are read as F = c w0 + (w1 - w0) m: m of the bit's c writers match. Trained on templates, the limit's weights
-say how much that is. Trained on states, a set bit has the label 1, or 1/sqrt(n) where labels are scaled, and others 0:
-then w0 = 0, and halfway to the label is the threshold.
+An output is F = c w0 + (w1 - w0) m, where m of the bit's c writers match. For a network trained on templates, w0 and w1
+are the limit's weights. For one trained on states, set bits have the label 1, or 1/sqrt(n) with scaled labels, and
+other bits 0; then w0 = 0, and the threshold is half the label.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from bitwright.common.errors import InputError, check_choice
 from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, Weights, check_matches, weights
 
-Scale = Literal["ntk", "last-layer", "plain", "scaled"]  # the limit of the template's training set, or labels of states
+Scale = Literal["ntk", "last-layer", "plain", "scaled"]  # the limit on templates, or labels of states
 Rounding = Literal["calibrated", "sign"]
 ROUNDINGS: tuple[Rounding, ...] = ("calibrated", "sign")
 
 
 def check_states_rounding(rounding: str) -> None:
-    """Raises InputError for the sign rule: states that were trained on have outputs of 0 where a bit is off."""
+    """Raises InputError for the sign rule, since networks trained on states output 0 for bits that are off."""
     if rounding != "calibrated":
         raise InputError(
-            f"what was trained on states is rounded halfway between its labels; leave out the rounding {rounding}"
+            f"a network trained on states is rounded halfway between its labels; omit the rounding {rounding}"
         )
 
 
 def scale_weights(n: ArrayLike, examples: int, scale: Scale) -> Weights:
-    """What a matched and an unmatched writer are worth in an output, by n.
+    """Returns the contributions of a matched and an unmatched writer to an output, by n.
 
     >>> scale_weights([1, 4], 8, "scaled").gap
     array([1. , 0.5])
@@ -48,21 +48,21 @@ def scale_weights(n: ArrayLike, examples: int, scale: Scale) -> Weights:
 
 
 def check_rounding(name: str) -> Rounding:
-    """The rounding of this name, or an InputError."""
+    """Returns the rounding with this name; raises InputError if there is none."""
     return check_choice("rounding", name, ROUNDINGS)
 
 
 @dataclass(frozen=True, eq=False)
 class Thresholds:
-    """Where a rounding decides: a bit is set if its output is above `at`; margins are measured in `unit`.
+    """The thresholds of a rounding: a bit is set if its output is above `at`; margins are measured in `unit`.
 
-    `at` is infinite for bits that are off whatever the outputs are: all of them where nothing matches and, under
-    `sign`, those that nothing writes, because their mean is exactly 0 and any noise would decide them.
+    `at` is infinite for bits that are off regardless of the outputs: all bits if nothing matches and, under `sign`,
+    bits that nothing writes, because their mean is exactly 0 and any noise would decide them.
     """
 
     at: FloatArray  # (batch, k)
     unit: FloatArray  # (batch,)
-    at_stake: BoolArray  # (batch,) whether there is a margin: not where nothing matches, nor at n = 1 under `sign`
+    at_stake: BoolArray  # (batch,) whether there is a margin: not if nothing matches, nor at n = 1 under `sign`
 
     @classmethod
     def of(
@@ -73,7 +73,7 @@ class Thresholds:
         examples: int,
         kind: Scale = "ntk",
     ) -> Thresholds:
-        """sign: 0 (Section 6). calibrated: c w0 + (w1 - w0)/2, halfway between no matching writer and one."""
+        """sign: 0 (Section 6). calibrated: c w0 + (w1 - w0)/2, halfway between zero and one matching writers."""
         some = matches > 0
         if rounding == "sign":
             masked = np.where(writers > 0, 0.0, np.inf)
@@ -94,10 +94,10 @@ def round_outputs(
     *,
     each: bool = False,
 ) -> tuple[BoolArray, FloatArray]:  # (batch, k), and (batch,) or (batch, k)
-    """The bits that outputs stand for, and how far each state, or `each` bit, was from being rounded the other way.
+    """Rounds outputs to bits; also returns the margin of each state, or of `each` bit.
 
-    Under `calibrated` the margin is the smallest `|zhat - 1/2|`, with zhat = (F - c w0)/(w1 - w0) the estimate of how
-    many writers match; under `sign` the smallest `|F|`. What lies within `tolerance` of a threshold counts as at it.
+    Under `calibrated` the margin is the smallest `|zhat - 1/2|`, where zhat = (F - c w0)/(w1 - w0) estimates how many
+    writers match; under `sign` it is the smallest `|F|`. An output within `tolerance` of a threshold counts as equal.
     """
     found = Thresholds.of(rounding, matches, writers, examples, kind)
     over = outputs - found.at

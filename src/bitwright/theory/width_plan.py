@@ -1,22 +1,20 @@
-"""How wide one network should be: drawn from the width law, without training anything.
+"""Estimates the width a single network needs by sampling the width law, without training.
 
-It is the width at which the worst of many states, in draws of the law's Gaussian field, is right with probability
-1 - delta.
+At this width the worst of many states, in draws of the law's Gaussian field, is correct with probability 1 - delta.
 
-The first-order error of a network is the average of xi over its h/2 different hidden units, in all states and bits at
-once. So one draw of the field is a normalized sum of xi over drawn units: its covariance between any two states and
-bits is exactly the law's, and by the central limit theorem it is nearly Gaussian.
+The first-order error of a network is the average of xi over its h/2 distinct hidden units, in all states and bits at
+once. A draw of the field is therefore a normalized sum of xi over drawn units: its covariance between any two states
+and bits is exactly that of the law, and by the central limit theorem it is nearly Gaussian.
 
-The bias is of the same order in h as the spread, because a unit that dies on an example never comes back. In units of
-zhat, times sqrt(h), for small steps and c far below K:
+The bias has the same order in h as the spread, because a unit that dies on an example never recovers. In units of zhat,
+times sqrt(h), for small steps and c far below K:
 
     bias_i = sqrt(K) / (w1 - w0) [ sum_j w_j eps_ji - 1/(2 sqrt n) sum_{j in S} eps_ji ]
 
-with eps_ji = B_ji |B_j| / (2 pi) and |B_j| the norm of row j of B. Unlike the spread it stays when networks are
-averaged. In the programs that we looked at it lifts set bits and lowers unset ones, away from the threshold.
+with eps_ji = B_ji |B_j| / (2 pi) and |B_j| the norm of row j of B. Unlike the spread, averaging networks does not
+reduce it. In every program we examined, it raises set bits and lowers unset ones, away from the threshold.
 
-The states that a width must suffice for are regions: the local states of each kind of a pattern's cells, or the whole
-state.
+The width must suffice for regions of states: the local states of each kind of a pattern's cells, or the whole state.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ from bitwright.theory.ensemble import check_delta
 
 @one_thread()
 def scaled_bias(matched: BoolArray, labels: FloatArray, examples: int) -> FloatArray:  # (states, k)
-    """sqrt(h) times the bias of zhat, from the examples that states match (states, K without padding) and Y (K, k)."""
+    """Returns sqrt(h) times the bias of zhat; `matched` is (states, K without padding) and Y is (K, k)."""
     n = np.count_nonzero(matched, axis=1)
     w = weights(n, examples)
     c = labels.sum(axis=0)
@@ -47,7 +45,7 @@ def scaled_bias(matched: BoolArray, labels: FloatArray, examples: int) -> FloatA
     L, kappa = a + examples, 2 * np.pi / a
     squares = labels.sum(axis=1) - 2 * (labels @ c) / L + c @ c / L**2
     norms = kappa * np.sqrt(np.maximum(squares, 0))  # |B_j|
-    spare = (examples - len(norms)) * kappa * np.sqrt(c @ c) / L  # of padding, whose rows of Y are zero
+    spare = (examples - len(norms)) * kappa * np.sqrt(c @ c) / L  # from padding, whose rows of Y are zero
     inside = kappa * (((matched * norms) @ labels) - np.outer(matched @ norms, c / L))  # sum over S of B_ji |B_j|
     everywhere = kappa * (norms @ labels - (norms.sum() + spare) * c / L)
     edge = w.gap - 0.5 / np.sqrt(np.maximum(n, 1))
@@ -61,7 +59,7 @@ UNITS = 512  # hidden units in one draw of the field
 
 
 class Draw:
-    """One draw of the field: hidden units, as they are before training, and what they say of the training set."""
+    """One draw of the field: untrained hidden units and their outputs on the training set."""
 
     def __init__(self, field: WidthField, rng: np.random.Generator, units: int) -> None:
         labels, c, kappa = field.labels, field.labels.sum(axis=0), np.float32(2 * pi / diagonal(field.kind))
@@ -94,7 +92,7 @@ class WidthField:
         return Draw(self, rng, units)
 
     def errors(self, draw: Draw, matched: BoolArray) -> FloatArray:  # (states, K without padding) -> (states, k)
-        """zhat - m, times sqrt(h), in states that match these examples; the bias is in it. 0 where n <= 1."""
+        """Returns sqrt(h) (zhat - m), including the bias, in states with these matches; 0 where n <= 1."""
         n = np.count_nonzero(matched, axis=1)
         w = weights(n, self.examples, self.kind)
         w0, gap, z = (x.astype(np.float32) for x in (w.unmatched, w.gap, 1 / np.sqrt(np.maximum(n, 1))))
@@ -110,31 +108,31 @@ class WidthField:
         return np.asarray(errors)
 
     def distance(self, matched: BoolArray) -> FloatArray:  # (states, k)
-        """The error that would bring zhat = m to the threshold 1/2: up for unset bits, down for set ones."""
+        """Returns the error that moves zhat = m to the threshold 1/2: up for unset bits, down for set ones."""
         m = matched.astype(np.float32) @ self.labels
         return np.asarray(0.5 - m, dtype=np.float64)
 
 
 _EULER = 0.5772156649015329
-_KEPT = 8  # of the states of a region, those from which worse ones are looked for
+_KEPT = 8  # states of a region from which the search for worse ones starts
 SWEEPS = 30
-_WORK = 4e11  # operations that looking further may take, in all draws together; then there are fewer sweeps
+_WORK = 4e11  # operations of the search in all draws together; beyond this it makes fewer sweeps
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class WorstError:
-    """The largest error over all states that were looked at, times sqrt(h), in several draws of the field."""
+    """The largest error over all examined states, times sqrt(h), in several draws of the field."""
 
     errors: FloatArray  # (draws,) of zhat
-    needs: FloatArray  # (draws,) of errors towards the threshold, over the distance to it: sqrt(h) must be above
-    states: int  # looked at in the first place
-    cut: bool = False  # whether looking further was given up somewhere while it still found worse states
+    needs: FloatArray  # (draws,) error towards the threshold over the distance to it; sqrt(h) must be larger
+    states: int  # initially examined
+    cut: bool = False  # whether a search stopped while it still found worse states
 
     def width(self, delta: float) -> float:
-        """The width at which a network is wrong somewhere with probability delta, to first order.
+        """Returns the width at which a network fails somewhere with probability delta, to first order.
 
-        Maxima of Gaussian fields nearly follow Gumbel's law; it is taken with the mean and deviation of the draws.
+        Maxima of Gaussian fields nearly follow a Gumbel distribution, fitted to the mean and deviation of the draws.
         """
         check_delta(delta)
         scale = float(self.needs.std(ddof=1)) * sqrt(6) / pi
@@ -142,7 +140,7 @@ class WorstError:
 
     @property
     def interval(self) -> tuple[float, float, float]:
-        """The mean of the largest error, and the range of nine draws in ten."""
+        """Returns the mean of the largest error, and the range of nine draws in ten."""
         low, high = np.quantile(self.errors, [0.05, 0.95])
         return float(self.errors.mean()), float(low), float(high)
 
@@ -157,8 +155,10 @@ def worst_error(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> WorstError:
-    """Draws the field at states: what they match (states, K), which bits are looked at (k,), and where a region is
-    given, from its worst states on to ever worse ones, block by block.
+    """Returns the worst errors in draws of the field.
+
+    `places` lists the matches of states (states, K), the bits to check (k,) and an optional region; in a region the
+    search moves from its worst states to ever worse ones, block by block.
     """
     rng = np.random.default_rng([seed, 1])
     errors, needs, cut = np.zeros(draws), np.zeros(draws), False
@@ -178,7 +178,7 @@ def worst_error(
 
 
 def _look(field: WidthField, draw: Draw, matched: BoolArray, own: BoolArray) -> tuple[float, FloatArray]:
-    """The largest error, and for every state the largest towards the threshold, over the distance to it."""
+    """Returns the largest error, and each state's largest error towards the threshold over the distance to it."""
     found = field.errors(draw, matched)[:, own]
     needs = (found / field.distance(matched)[:, own]).max(axis=1, initial=0.0)
     return float(np.abs(found).max(initial=0.0)), needs
@@ -193,11 +193,11 @@ def _climb(
     needs: FloatArray,
     sweeps: int,
 ) -> tuple[float, float, bool]:
-    """From each of the worst states on to its worst neighbour, until none is worse; and whether it was given up."""
+    """Moves from each of the worst states to its worst neighbour until none is worse; the flag reports a cut-off."""
     start = np.argsort(-needs, kind="stable")[:_KEPT]
     at, best, error, need = matched[start], needs[start], 0.0, 0.0
     for _ in range(sweeps):
-        others = region.neighbours(at)  # state by state for every change
+        others = region.neighbours(at)  # ordered by change, then by state
         if not len(others):
             return error, need, False
         more, needed = _look(field, draw, others, own)
@@ -215,32 +215,32 @@ def _climb(
 
 
 def most_sweeps(field: WidthField, units: int) -> int:
-    """How often neighbours are looked at, for this many hidden units in all."""
+    """Returns how often neighbours are examined, for this many hidden units in total."""
     K, k = field.labels.shape
-    each = 2.0 * units * _KEPT * 1.5 * K * (3 * K + 2 * k)  # a block has a neighbour or so more than its templates
+    each = 2.0 * units * _KEPT * 1.5 * K * (3 * K + 2 * k)  # a block has about one neighbour more than templates
     return int(max(2, min(SWEEPS, _WORK / each)))
 
 
 def rounded(width: float, least: int, most: int) -> int:
-    """The next power of two, within these."""
+    """Returns the next power of two, limited to this range."""
     return min(most, max(least, 1 << max(0, ceil(width) - 1).bit_length()))
 
 
 class Region:
-    """All local states of one kind of a pattern's cells; of each only its own ports are checked."""
+    """All local states of one kind of a pattern's cells; only the cell's own ports are checked."""
 
     def __init__(self, pattern: Pattern, kind: int = 0) -> None:
         self.program, self.local, self.templates = pattern.program, pattern.local[kind], pattern.templates_of(kind)
         self.own = np.zeros(self.program.bits, dtype=bool)  # (k,) which bits are checked
         self.own[pattern.port_bits(kind)] = True
         self.optional = np.array([len(configs) < 1 << bits for bits, configs in self.local.kind.blocks], dtype=bool)
-        self.log_states = float(np.log(self.local.radix).sum())  # ln of how many states there are
+        self.log_states = float(np.log(self.local.radix).sum())  # ln of the number of states
 
     def sample(self, count: int, rng: np.random.Generator) -> BoolArray:  # (states, K)
-        """All states if they are no more than `count`, else random ones.
+        """Returns all states if there are at most `count`, otherwise random ones.
 
-        Half of these choose evenly; for the others a block matches with a probability of the state's own, so that
-        states with few and with many matches are seen as well.
+        Half of these are uniform. In the other half, each state has its own probability that a block matches, so that
+        states with few and with many matches are included.
         """
         if self.log_states < log(count) + 1e-9:
             return self._placed(self.local.matched(np.arange(self.local.count)))
@@ -253,10 +253,10 @@ class Region:
         return self._placed(self.local.matching(digits))
 
     def neighbours(self, matched: BoolArray) -> BoolArray:  # (states, K) -> (more states, K)
-        """Every state that differs from one of these in one block."""
+        """Returns every state that differs from one of these in one block."""
         block, mine = self.local.block_of, matched[:, self.templates]
         rows = []
-        for choice in range(len(block)):  # this template in place of what its block has
+        for choice in range(len(block)):  # this template replaces the block's current one
             other = mine.copy()
             other[:, block == block[choice]] = False
             other[:, choice] = True
@@ -274,5 +274,5 @@ class Region:
 
 
 def regions_of(pattern: Pattern) -> list[Region]:
-    """All local states, kind by kind."""
+    """Returns the local states of every kind."""
     return [Region(pattern, kind) for kind in range(len(pattern.kinds))]

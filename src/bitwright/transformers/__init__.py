@@ -1,11 +1,11 @@
-"""Small transformers decided on every input: tasks by columns, decoders, their prover, and training until proved.
+"""Small transformers, verified on every input: column-wise tasks, decoders, their prover, and training until proved.
 
 - `load_task`, `read_task`: a task from a file or from text.
 - `from_gpt2`, `from_llama`, `read_state_dict`, `load_decoder`, `save_decoder`: decoders from state dicts and files.
-- `bitwright.certify(task, decoder)`: whether a decoder is right on every input.
-- `compare`, `search`, `exhaust`: a module against its description, on inputs that are searched, on all inputs.
-- `smallest_margin`, `count_wrong`: how close a decoder comes to a wrong token, and how many inputs it gets wrong.
-- `train`, `train_until_proved`: decoders for a task.
+- `bitwright.certify(task, decoder)`: decides whether a decoder is correct on every input.
+- `compare`, `search`, `exhaust`: check a module against its description, search for wrong inputs, try all inputs.
+- `smallest_margin`, `count_wrong`: how close a decoder comes to a wrong token, and on how many inputs it fails.
+- `train`, `train_until_proved`: train decoders for a task.
 - `read_certificate`: what a certificate claims; `Decision.save` writes one.
 """
 

@@ -1,8 +1,8 @@
-"""Affine arithmetic: enclosures of everything that a decoder computes after its attention, over whole boxes of inputs.
+"""Affine arithmetic: enclosures of everything that a decoder computes after its attention, over boxes of inputs.
 
 A quantity is center + slopes . e + [-radius, radius] for each e with |e| <= box. Every operation widens the radius by
-the rounding of this code's own float64, and by `unit` times the magnitude for each rounding of the arithmetic to
-cover: 0 for real arithmetic, 2^-24 for float32 with sums in any order and library functions good to a few units.
+the rounding error of its own float64 code, and by `unit` times the magnitude for each rounding of the arithmetic
+covered: 0 for real arithmetic, 2^-24 for float32 with any summation order and library functions good to a few units.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from bitwright.transformers.decoder import Activation, Chain, Decoder, Linear, M
 
 @dataclass(frozen=True)
 class RowArrays:
-    """Arrays of equal length; fields that are no arrays are shared by all rows."""
+    """Arrays of equal length; rows share the fields that are not arrays."""
 
     def __len__(self) -> int:
         return len(next(iter(vars(self).values())))
 
     def __getitem__(self, rows: Any) -> Self:
-        """Some of the rows, by a mask, numbers or a slice."""
+        """Selects rows by a mask, numbers or a slice."""
         changed: Any = {name: of[rows] for name, of in vars(self).items() if isinstance(of, np.ndarray)}
         return replace(self, **changed)
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """The rows of some values, one after the other."""
+        """Concatenates the rows of several values."""
         names = [name for name, of in vars(parts[0]).items() if isinstance(of, np.ndarray)]
         changed: Any = {name: np.concatenate([vars(part)[name] for part in parts]) for name in names}
         return replace(parts[0], **changed)
@@ -48,7 +48,7 @@ LARGEST = 2.0**100  # sums of this size, and squares and small multiples of them
 
 
 def own(terms: int) -> float:
-    """The relative error of a sum of so many products in float64, and of a few operations on it."""
+    """The relative error of a float64 sum of that many products, and of a few operations on it."""
     return 2.0**-46 + terms * 2.0**-51
 
 
@@ -63,37 +63,37 @@ class AffineForm(RowArrays):
     unit: float = 0.0
 
     def linear_part(self) -> Reals:
-        """(n, d) how far the variables move each quantity."""
+        """(n, d) how far the variables can move each quantity."""
         moved: Reals = np.einsum("nm,nmd->nd", self.box, np.abs(self.slopes)) * (1 + own(self.box.shape[1]))
         return moved
 
     def deviation(self) -> Reals:
-        """(n, d) the greatest distance from the center."""
+        """(n, d) the largest distance from the center."""
         return (self.linear_part() + self.radius) * (1 + 2.0**-50)
 
     def magnitude(self) -> Reals:
         return np.abs(self.center) + self.deviation()
 
     def lower(self) -> Reals:
-        """(n, d) no value is smaller; -inf where nothing is known, as of what is multiplied by an infinite radius."""
+        """(n, d) lower bounds; -inf if unbounded, for example after multiplication by an infinite radius."""
         lower = self.center - self.deviation() - 2.0**-50 * np.abs(self.center)
         return np.where(np.isnan(lower), -np.inf, lower)
 
     def upper(self) -> Reals:
-        """(n, d) no value is larger; inf where nothing is known."""
+        """(n, d) upper bounds; inf if unbounded."""
         upper = self.center + self.deviation() + 2.0**-50 * np.abs(self.center)
         return np.where(np.isnan(upper), np.inf, upper)
 
     def wider(self, by: Reals) -> AffineForm:
-        """The same with `by` added to the radius."""
+        """The same form with `by` added to the radius."""
         return replace(self, radius=(self.radius + by) * (1 + 2.0**-50))
 
     def rounded(self, times: int) -> AffineForm:
-        """The result of so many roundings of a quantity of this size."""
+        """The form after the given number of roundings of a quantity of this size."""
         return self.wider(self.lost(times, self.magnitude(), times))
 
     def lost(self, times: int, size: Reals, operations: int, terms: int = 0) -> Reals:
-        """What so many roundings of sums of this size lose; unbounded where float32 may overflow."""
+        """The error of the given number of roundings of sums of this size; unbounded if float32 may overflow."""
         lost: Reals = (times * self.unit + own(terms)) * size + operations * (TINY if self.unit else TINIEST)
         return np.where(size <= LARGEST, lost, np.inf) if self.unit else lost
 
@@ -109,7 +109,7 @@ class AffineForm(RowArrays):
         return replace(product, center=product.center + linear.bias.astype(np.float64)).rounded(1)
 
     def scaled(self, weight: Any) -> AffineForm:
-        """Coordinate by coordinate times a constant."""
+        """Multiplies each coordinate by a constant."""
         weight = np.asarray(weight, np.float64)
         product = replace(
             self, center=self.center * weight, slopes=self.slopes * weight, radius=self.radius * np.abs(weight)
@@ -117,18 +117,18 @@ class AffineForm(RowArrays):
         return product.rounded(1)
 
     def shifted(self, bias: Any) -> AffineForm:
-        """Plus a constant vector."""
+        """Adds a constant vector."""
         return replace(self, center=self.center + np.asarray(bias, np.float64)).rounded(1)
 
     def with_variables(self) -> AffineForm:
-        """The same with the radius of each coordinate as a variable of its own, so that what it scales shares it."""
+        """The same form with each coordinate's radius as a variable, so that a product with it stays correlated."""
         n, d = self.center.shape
         slopes = np.concatenate([self.slopes, np.broadcast_to(np.eye(d), (n, d, d))], 1)
         box = np.concatenate([self.box, self.radius], 1)
         return replace(self, slopes=slopes, radius=np.zeros_like(self.radius), box=box)
 
     def _beside(self, other: AffineForm) -> AffineForm:
-        """The same with the variables that only the other has."""
+        """The same form, extended by the variables that only the other form has."""
         more = other.box.shape[1] - self.box.shape[1]
         if more <= 0:
             return self
@@ -144,7 +144,7 @@ class AffineForm(RowArrays):
         ).rounded(1)
 
     def __mul__(self, other: AffineForm) -> AffineForm:
-        """Coordinate by coordinate; either may have one coordinate that serves for all."""
+        """The coordinatewise product; a form with one coordinate is broadcast."""
         self, other = self._beside(other), other._beside(self)
         mine, theirs = np.abs(self.center), np.abs(other.center)
         return replace(
@@ -162,7 +162,7 @@ class AffineForm(RowArrays):
 
 
 def constant(value: Reals, box: Reals, unit: float, radius: Reals | float = 0.0) -> AffineForm:
-    """(n, d) numbers that do not depend on the variables."""
+    """(n, d) constants, independent of the variables."""
     slopes = np.zeros((len(value), box.shape[1], value.shape[1]))
     return AffineForm(value, slopes, np.broadcast_to(np.asarray(radius, np.float64), value.shape), box, unit)
 
@@ -177,14 +177,14 @@ def added(parts: Sequence[AffineForm]) -> AffineForm:
 
 
 def chained(chain: Chain, x: AffineForm) -> AffineForm:
-    """A chain of matrices, one after the other."""
+    """Applies a chain of matrices from left to right."""
     for linear in chain:
         x = x.linear(linear)
     return x
 
 
 def normed(norm: Norm | None, x: AffineForm) -> AffineForm:
-    """A norm over the coordinates."""
+    """Applies a norm over the coordinates."""
     if norm is None:
         return x
     width = x.center.shape[1]
@@ -197,7 +197,7 @@ def normed(norm: Norm | None, x: AffineForm) -> AffineForm:
 
 
 def _mean_square(x: AffineForm, eps: float) -> AffineForm:
-    """(n, 1) the mean of the squares, plus eps."""
+    """(n, 1) the mean square plus eps."""
     deviation, width = x.deviation(), x.center.shape[1]
     square = replace(
         x,
@@ -209,7 +209,7 @@ def _mean_square(x: AffineForm, eps: float) -> AffineForm:
 
 
 def _inverse_root(x: AffineForm) -> AffineForm:
-    """1 / sqrt(x), unbounded where the enclosure comes near 0."""
+    """1 / sqrt(x); unbounded if the enclosure comes close to 0."""
     lowest = x.lower()
     bad = ~(lowest > np.maximum(1e-3 * x.center, 1e-30))
     safe = np.where(bad, 1.0, lowest)
@@ -219,7 +219,7 @@ def _inverse_root(x: AffineForm) -> AffineForm:
 
 
 def activated(activation: Activation, x: AffineForm) -> AffineForm:
-    """GELU (exact or by tanh), ReLU or SiLU, coordinate by coordinate."""
+    """Applies GELU (exact or by tanh), ReLU or SiLU to each coordinate."""
     if activation == "relu":
         return _relu(x)
     lower, upper = x.lower(), x.upper()
@@ -238,7 +238,7 @@ def _relu(x: AffineForm) -> AffineForm:
     return bent.wider(own(0) * x.magnitude())
 
 
-# Each gives the function and its derivative at x, and a bound on |f''| wherever near <= |x| <= far.
+# Each returns the function and its derivative at x, and a bound on |f''| wherever near <= |x| <= far.
 
 
 def _gelu(x: Reals, near: Reals, far: Reals) -> tuple[Reals, Reals, Reals]:
@@ -271,7 +271,7 @@ def fed(mlp: Mlp, x: AffineForm) -> AffineForm:
 
 
 def finished(decoder: Decoder, x: AffineForm) -> AffineForm:
-    """From the residual stream after the attention of the last layer to the input of the last matrix of the head."""
+    """Maps the residual stream after the last layer's attention to the input of the head's last matrix."""
     layer = decoder.layers[-1]
     if layer.mlp is not None:
         x = x + fed(layer.mlp, normed(layer.mlp_norm, x))
@@ -279,10 +279,10 @@ def finished(decoder: Decoder, x: AffineForm) -> AffineForm:
 
 
 def margins(decoder: Decoder, x: AffineForm, right: int, also: Sequence[int] = ()) -> AffineForm:
-    """(n, other tokens): how far the logit of the right token is above each other one; x comes from `finished`.
+    """(n, other tokens): how far the right token's logit is above each other one; x is the output of `finished`.
 
     Args:
-        also: tokens that are right too, and not compared with.
+        also: other accepted tokens, left out of the comparison.
     """
     last, left = decoder.head[-1], [right, *also]
     weight = last.weight.astype(np.float64)

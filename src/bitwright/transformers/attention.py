@@ -1,4 +1,4 @@
-"""What the attention of a one-layer decoder reads: queries, keys and values of every position and token."""
+"""The attention inputs of a one-layer decoder: queries, keys and values of every position and token."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from bitwright.transformers.layout import ColumnTask, Place
 from bitwright.transformers.sums import Edges, edges_of
 
 MAX_SIZE = 2**15  # boxes and trees hold numbers of 16 bits
-EXP = 8.0  # units by which the library's exp may be wrong: 4 ulp
-WEIGHT, ERROR, VALUE = 0, 1, 2  # where the parts of an entry begin
+EXP = 8.0  # error bound of the library's exp, in units: 4 ulp
+WEIGHT, ERROR, VALUE = 0, 1, 2  # offsets of the parts of an entry
 
 
 @dataclass(frozen=True)
 class HeadTable:
-    """What a head reads at every position and token; a row is position * tokens + token."""
+    """The queries, keys and values of a head, by position and token; the row number is position * tokens + token."""
 
     scale: float
     query: AffineForm
     key: AffineForm
     value: Reals  # (rows, r) after the head's output
-    error: Reals  # (rows, r) by which a value and its part of a sum may be wrong
+    error: Reals  # (rows, r) error bounds of a value and its share of a sum
 
 
 @dataclass(frozen=True)
 class AttentionTable:
-    """The residual stream and the heads of a decoder of one layer, for the tokens of a task."""
+    """The residual stream and the heads of a one-layer decoder, for the tokens of a task."""
 
     decoder: Decoder
     task: ColumnTask
     unit: float
-    tokens: Ints  # (tokens,) that the task uses
+    tokens: Ints  # (tokens,) used by the task
     edges: Edges
     residual: AffineForm
     heads: tuple[HeadTable, ...]
-    tick: Callable[[], None] = lambda: None  # before each batch of bounds; raises what ends a proof
+    tick: Callable[[], None] = lambda: None  # called before each batch of bounds; raises to end a proof
 
     @property
     def rank(self) -> int:
-        """The width of what the heads add up."""
+        """The width of the heads' sum."""
         return int(self.heads[0].value.shape[1])
 
     def rows(self, position: int, tokens: Ints) -> Ints:
@@ -53,18 +53,18 @@ class AttentionTable:
         return position * len(self.tokens) + np.searchsorted(self.tokens, tokens)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what is not finite proves nothing
+@np.errstate(over="ignore", invalid="ignore")  # non-finite values prove nothing
 def tabulate(
     decoder: Decoder, task: ColumnTask, unit: float, tick: Callable[[], None] = lambda: None
 ) -> AttentionTable:
-    """The tables of a decoder of one layer; `unit` is that of the arithmetic to cover, 0 for real numbers."""
+    """Builds the tables of a one-layer decoder; `unit` is the rounding unit of the arithmetic, 0 for real numbers."""
     names = (*task.columns.words, *task.columns.outputs)
     tokens = np.unique([*(t for name in names for t in task.tokens(name)), *task.fixed.values()]).astype(np.int64)
     length = task.prompt_length + len(task.layout.answer) - (0 if task.layout.stop else 1)
     check_fit(decoder, task)
     if len(decoder.layers) != 1 or not decoder.layers[0].heads:
         raise InputError(
-            f"bounds cover decoders of one layer with attention; this one has {len(decoder.layers)} layers"
+            f"bounds cover one-layer decoders with attention; this decoder has {len(decoder.layers)} layers"
         )
     layer, rows = decoder.layers[0], length * len(tokens)
     position, token = np.repeat(np.arange(length), len(tokens)), np.tile(tokens, length)
@@ -80,14 +80,14 @@ def tabulate(
 
 
 def check_fit(decoder: Decoder, task: ColumnTask) -> None:
-    """Raises InputError unless a decoder has the positions and tokens of a task."""
+    """Raises InputError if a decoder lacks positions or tokens of a task."""
     positions, tokens, _ = decoder.shape
     length = task.prompt_length + len(task.layout.answer) - (0 if task.layout.stop else 1)
     if 1 < positions < length:
         raise InputError(f"the decoder has {positions} positions; the task needs {length}")
     written = decoder.head[-1].weight.shape[1]
     if written > tokens:
-        raise InputError(f"the head of the decoder writes {written} tokens; its tables read {tokens}")
+        raise InputError(f"the head of the decoder outputs {written} tokens, but its tables take {tokens}")
     vocabulary = min(tokens, written)
     if vocabulary < task.vocabulary:
         raise InputError(f"the decoder has {vocabulary} tokens; the task needs {task.vocabulary}")
@@ -95,7 +95,7 @@ def check_fit(decoder: Decoder, task: ColumnTask) -> None:
     largest = max(columns.states, *columns.symbols, (len(columns.words) + 1) * columns.length + 1)
     if largest > MAX_SIZE:
         raise InputError(
-            f"the task's automaton has up to {largest:,} states, symbols or variables; at most {MAX_SIZE:,}"
+            f"the task's automaton has up to {largest:,} states, symbols or variables; the limit is {MAX_SIZE:,}"
         )
 
 
@@ -104,7 +104,7 @@ def _tabulated(head: Head, x: AffineForm, position: Ints, length: int, width: in
     key = _turned(head.rope, normed(head.key_norm, chained(head.key, x)), position)
     value = chained(head.value, x)
     center, radius, size, terms = value.center, value.deviation(), value.magnitude(), 2 * length + width + 8
-    tiny = terms * TINY if x.unit else 0.0  # what the sum over tokens loses
+    tiny = terms * TINY if x.unit else 0.0  # underflow in the sum over tokens
     _check_float32(size, x.unit)
     for linear in head.output:
         weight = linear.weight.astype(np.float64)
@@ -127,7 +127,7 @@ def _turned(rope: Rope | None, x: AffineForm, position: Ints) -> AffineForm:
     half, unit = x.center.shape[1] // 2, x.unit
     exponent = np.arange(half) * 2 / x.center.shape[1]
     angle = position[:, None] * rope.base**-exponent
-    # the rate, a power, is wrong by the error of its exponent and that of the library; so is the angle
+    # the rate, a power, inherits the errors of its exponent and of the library, and so does the angle
     relative = (2 * abs(np.log(rope.base)) * exponent + EXP + 4) * unit + 2.0**-46
     wrong = np.abs(angle) * relative + (EXP + 2) * unit + 2.0**-50
     cosine, sine = np.cos(angle), np.sin(angle)
@@ -152,10 +152,10 @@ def _turned(rope: Rope | None, x: AffineForm, position: Ints) -> AffineForm:
 
 @dataclass(frozen=True)
 class Query:
-    """What a query adds up at one step of decoding, the symbol in front of it being fixed.
+    """The entries that a query sums at one step of decoding, for a fixed symbol before the step.
 
-    The rows are those of `Edges`; one more column holds flags. An entry is the weight of a symbol, the relative error
-    of the weight, r weighted values, and r errors of them.
+    The rows are those of `Edges`; one more column holds flags. An entry contains the weight of a symbol, the relative
+    error of the weight, r weighted values, and r errors of the values.
     """
 
     step: int
@@ -166,7 +166,7 @@ class Query:
 
 @np.errstate(over="ignore", invalid="ignore")
 def query_at(table: AttentionTable, step: int, symbol: int) -> Query:
-    """The query of a step of decoding; `symbol` stands in the slot before the answer, -1 if that is a fixed token."""
+    """The query of a decoding step; `symbol` is in the slot before the answer, -1 if that holds a fixed token."""
     task, columns = table.task, table.task.columns
     slots = (*task.layout.prompt, *task.layout.answer)[: task.prompt_length + step]
     where = _entries(table, int(query_rows(table, step, np.array([symbol]))[0]), slots)
@@ -196,7 +196,7 @@ def query_at(table: AttentionTable, step: int, symbol: int) -> Query:
 
 
 def query_rows(table: AttentionTable, step: int, symbols: Ints) -> Ints:
-    """The rows of the tables where the query of a step stands after each symbol."""
+    """The table rows of a step's query, one for each possible symbol before it."""
     task = table.task
     last = (*task.layout.prompt, *task.layout.answer)[task.prompt_length - 1 + step]
     tokens = np.array(task.tokens(last.word))[symbols] if isinstance(last, Place) else np.full(len(symbols), last)
@@ -216,7 +216,7 @@ def _entries(table: AttentionTable, row: int, slots: tuple[int | Place, ...]) ->
         below = np.where(may, score[may].max() - score, 0.0)
         error += u * (2 * np.abs(score) + 2 * below + EXP + 2) + 2.0**-48 * (1 + np.abs(score) + below)
         error = np.where(np.isnan(error), np.inf, error * (1 + 2.0**-20))
-        below[error > 600] = 0.0  # nothing is known of such a weight, which must not be small, so that it shows
+        below[error > 600] = 0.0  # such a weight is unknown, and must not be small, or it would go unnoticed
         weight, relative = np.where(may, np.exp(-below), 0.0), np.expm1(np.minimum(error, 600.0))
         relative[below > 80] += 1  # float32 may lose such a weight altogether
         entry[:, WEIGHT], entry[:, ERROR] = weight, relative
@@ -227,10 +227,10 @@ def _entries(table: AttentionTable, row: int, slots: tuple[int | Place, ...]) ->
 
 
 def _scores(head: HeadTable, row: int, rows: int, unit: float) -> tuple[Reals, Reals]:
-    """(rows,) scores of a query and all keys, and how far each may be off, up to what all are off by together.
+    """(rows,) scores of a query and all keys, and the error of each, up to a shift common to all.
 
-    Softmax does not see what all scores share: an error e of the query moves the score of key k by e . (k - c) for any
-    common c, here the key that the query likes best.
+    Softmax is invariant under common shifts: an error e of the query moves the score of key k by e . (k - c) for any
+    common c, here the key with the highest score.
     """
     q, q_slopes, q_radius, q_box = (getattr(head.query, name)[row] for name in ("center", "slopes", "radius", "box"))
     k, k_slopes, k_radius, k_box = (getattr(head.key, name)[:rows] for name in ("center", "slopes", "radius", "box"))
@@ -238,8 +238,8 @@ def _scores(head: HeadTable, row: int, rows: int, unit: float) -> tuple[Reals, R
     score = head.scale * (k @ q)
     weight = np.exp(score - score.max())
     apart = k - weight @ k / weight.sum()
-    moved = np.abs(apart @ q_slopes.T) @ q_box + np.abs(apart) @ q_radius  # by the query's error
-    moved += (np.abs(k_slopes @ q) * k_box).sum(1) + k_radius @ np.abs(q)  # by the key's
+    moved = np.abs(apart @ q_slopes.T) @ q_box + np.abs(apart) @ q_radius  # error of the query
+    moved += (np.abs(k_slopes @ q) * k_box).sum(1) + k_radius @ np.abs(q)  # error of the key
     size = (np.abs(k) + k_off) @ (np.abs(q) + q_off)
     _check_float32(size * max(1.0, abs(head.scale)), unit)
     roundings = ((len(q) + 1) * unit + own(len(q))) * size + (2 * len(q) * TINY if unit else 0)

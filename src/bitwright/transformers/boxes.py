@@ -1,4 +1,4 @@
-"""Boxes of inputs: ranges of symbols and of states of the automaton, how they are split, and the trees of splits."""
+"""Boxes of inputs: ranges of symbols and of automaton states, how boxes are split, and the trees of splits."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from bitwright.transformers.decision import Group
 from bitwright.transformers.layout import ColumnTask, Place
 from bitwright.transformers.sums import Boxes, Cases, Outputs, shares
 
-EMPTY, LEAF = 65534, 65535  # nodes of a tree without an input, and those that are proved directly
+EMPTY, LEAF = 65534, 65535  # tree nodes without an input, and nodes proved directly
 OPEN = -1
-STATE_SHARE = 0.3  # of the influence of an answer: what splitting the state in front of it is worth
+STATE_SHARE = 0.3  # weight of splitting a state, relative to the influence of the answer after it
 
 
 def steps(task: ColumnTask) -> list[list[Group]]:
-    """The groups of each step of decoding: what was written before, and what is right."""
+    """The groups of each step of decoding: the symbol written before, and the right one."""
     layout = task.layout
     places: list[int | Place | None] = [layout.prompt[-1], *layout.answer, *([None] if layout.stop else [])]
     symbols = [place_symbols(task, place) for place in places]
@@ -26,7 +26,7 @@ def steps(task: ColumnTask) -> list[list[Group]]:
 
 
 def place_symbols(task: ColumnTask, place: int | Place | None) -> list[int]:
-    """The symbols that a place can have; -1 for a fixed token or a stop."""
+    """The possible symbols of a place; -1 for a fixed token or a stop."""
     columns = task.columns
     if not isinstance(place, Place):
         return [-1]
@@ -37,7 +37,7 @@ def place_symbols(task: ColumnTask, place: int | Place | None) -> list[int]:
 
 
 def root(task: ColumnTask, group: Group) -> Boxes:
-    """(2, variables) all inputs of a group: symbols of each word, column by column, then states between columns."""
+    """(2, variables) all inputs of a group: symbols of each word by column, then states between columns."""
     columns, (step, symbol, _) = task.columns, group
     low = np.zeros((len(columns.words) + 1) * columns.length + 1, np.int16)
     high = low.copy()
@@ -53,7 +53,7 @@ def root(task: ColumnTask, group: Group) -> Boxes:
 
 
 def group_of(task: ColumnTask, symbols: Ints, step: int) -> Group:
-    """The group of one input (words, length) at a step of decoding."""
+    """The group of an input (words, length) at a step of decoding."""
     answers, flags = task.columns.run(symbols[None])
 
     def symbol(place: int | Place) -> int:
@@ -70,7 +70,7 @@ def group_of(task: ColumnTask, symbols: Ints, step: int) -> Group:
 
 
 def split(boxes: Boxes, variables: Ints) -> tuple[Boxes, Boxes]:
-    """The halves of each box in one variable."""
+    """Halves each box in one variable."""
     rows = np.arange(len(boxes))
     middle = (boxes[rows, 0, variables] + boxes[rows, 1, variables]) // 2
     first, second = boxes.copy(), boxes.copy()
@@ -82,7 +82,7 @@ def split(boxes: Boxes, variables: Ints) -> tuple[Boxes, Boxes]:
 def most_influence(
     entries: Reals, columns: Columns, cases: Cases, boxes: Boxes, case: Ints, outputs: Outputs, slopes: Reals
 ) -> Ints:
-    """(n,) the variable of each box that moves slopes . output most, OPEN where the box is one input."""
+    """(n,) the variable of each box that moves slopes . output most, OPEN if the box is a single input."""
     words, length, rows = len(columns.words), columns.length, np.arange(len(boxes))
     share = shares(entries, outputs, slopes)
     width = (boxes[:, 1] - boxes[:, 0]).astype(np.float64)  # (n, variables)
@@ -95,31 +95,31 @@ def most_influence(
     reach += answer[:, None] * width[:, : words * length].reshape(-1, words, length) / max(1, columns.answers - 1)
     score = np.zeros_like(width)
     score[:, : words * length] = reach.reshape(len(boxes), -1)
-    fixed = (low == high).all((1, 3))  # (n, length) no symbol of the column is left to split
+    fixed = (low == high).all((1, 3))  # (n, length) the column has no symbol left to split
     score[:, words * length : -1] = np.where(fixed, STATE_SHARE * answer, 0.0)
     flags = share[:, words + 1 : words + 1 + len(columns.flags), length, : columns.states]
     score[:, -1] = np.ptp(flags, axis=2).sum(1)
-    score = np.where(width > 0, score + 1e-300 * width, -1.0)  # where nothing has influence: the widest
+    score = np.where(width > 0, score + 1e-300 * width, -1.0)  # ties go to the widest
     best = score.argmax(1)
     return np.where(score[rows, best] < 0, OPEN, best)
 
 
 @dataclass
 class Trees:
-    """The nodes of the trees of splits, as they grow: the code of each, and its first child (the second is next)."""
+    """The nodes of growing split trees: the code of each, and its first child (the second follows it)."""
 
     codes: Ints = field(default_factory=lambda: np.empty(0, np.int64))
     children: Ints = field(default_factory=lambda: np.empty(0, np.int64))
-    weights: Reals = field(default_factory=lambda: np.empty(0))  # the share of all inputs, if every split halves them
+    weights: Reals = field(default_factory=lambda: np.empty(0))  # share of all inputs, assuming even splits
     count: int = 0
 
     @property
     def share(self) -> float:
-        """How much of the trees is proved or empty: all roots weigh the same, and both halves of a box."""
+        """The share of the trees that is proved or empty; all roots count equally, as do both halves of a box."""
         return float(self.weights[self.codes >= EMPTY].sum())
 
     def grow(self, nodes: int) -> Ints:
-        """The numbers of so many new nodes."""
+        """Adds that many nodes and returns their numbers."""
         while len(self.codes) < self.count + nodes:
             self.codes = np.concatenate([self.codes, np.full(max(1024, len(self.codes)), OPEN)])
             self.children = np.concatenate([self.children, np.full(max(1024, len(self.children)), OPEN)])
@@ -128,7 +128,7 @@ class Trees:
         return np.arange(self.count - nodes, self.count)
 
     def preorder(self, node: int) -> bytes:
-        """The codes below a node, first children first, as little-endian 16-bit numbers."""
+        """The codes of a subtree in preorder, as little-endian 16-bit numbers."""
         found, waiting = [], [node]
         while waiting:
             at = waiting.pop()
@@ -139,7 +139,7 @@ class Trees:
 
 
 def describe(task: ColumnTask, group: Group) -> str:
-    """A group in words: `z[3], written before: 4, right: 7`."""
+    """A group as text: `z[3], written before: 4, right: 7`."""
     step, symbol, right = group
     layout = task.layout
     name = str(layout.answer[step]) if step < len(layout.answer) else "stop"

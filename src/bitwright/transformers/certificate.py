@@ -1,7 +1,7 @@
-"""Certificates of decisions about decoders: everything that a checker needs beside the network's file.
+"""Certificates for decisions about decoders: everything that a checker needs besides the network's file.
 
-A certificate is JSON. It holds the whole task, as an automaton and a layout, the SHA-256 of the network's file and of
-its weights, and the claims with their evidence: split trees, packed.
+A certificate is JSON. It contains the whole task, as an automaton and a layout, the SHA-256 of the network's file and
+of its weights, and the claims with their evidence: packed split trees.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from bitwright.version import __version__
 FORMAT = "bitwright decoder certificate 1"
 WHAT = "a certificate of a decoder"
 MAX_BYTES = 1 << 28
-DIGITS = 3  # of a margin, rounded down: a checker's own rounding must not fall below it
+DIGITS = 3  # of a margin, rounded down so that a checker's own rounding stays above it
 
 
 @dataclass(frozen=True)
 class DecoderCertificate:
-    """A certificate as it was read.
+    """A certificate as read from a file.
 
     Args:
         network: the SHA-256 of the network's file.
-        weights: the SHA-256 of what it evaluates (`files.digest`).
-        version: of bitwright that wrote it.
+        weights: the SHA-256 of the evaluated structure and weights (`files.digest`).
+        version: the bitwright version that wrote it.
     """
 
     network: str
@@ -53,15 +53,15 @@ class DecoderCertificate:
 def write_certificate(
     decision: Decision, path: str | PathLike[str], network: str | PathLike[str] | None = None
 ) -> None:
-    """Writes the certificate of a decision, and the decoder that it is about to the file `network` if there is none."""
+    """Writes the certificate of a decision, and its decoder to the file `network` if that does not exist."""
     target = as_path(path, WHAT)
     if network is None and target.suffix != ".json":
-        raise InputError(f"a certificate is a .json file, and a page .html; got {target}")
+        raise InputError(f"a certificate must end in .json, or .html for a page; got {target}")
     place = target.with_suffix(".safetensors") if network is None else as_path(network, "a decoder file")
     if not place.exists():
         save_decoder(decision.decoder, place)
     if digest(load_decoder(place)) != (weights := digest(decision.decoder)):
-        raise InputError(f"{place} holds another decoder than the decision is about; save it with save_decoder")
+        raise InputError(f"{place} contains a different decoder from the decision's; save that one with save_decoder")
     claims = tuple(
         replace(
             claim,
@@ -77,7 +77,7 @@ def write_certificate(
 
 
 def read_certificate(path: str | PathLike[str]) -> DecoderCertificate:
-    """The certificate in a file; raises InputError unless it is sound. What it claims is not checked."""
+    """Reads a certificate; raises InputError unless it is well-formed. Its claims are not checked."""
     place = as_path(path, WHAT)
     document = parse(read_file(place, MAX_BYTES), place, WHAT)
     try:
@@ -97,12 +97,12 @@ def read_certificate(path: str | PathLike[str]) -> DecoderCertificate:
 
 
 def task_document(task: ColumnTask) -> Any:
-    """A task as a certificate holds it."""
+    """A task in the format of certificates."""
     return describe(task)
 
 
 def round_down(margin: float) -> float:
-    """A margin with three digits, and no larger.
+    """Rounds a margin down to three digits.
 
     >>> round_down(0.42759), round_down(0.25)
     (0.427, 0.25)
@@ -114,20 +114,20 @@ def round_down(margin: float) -> float:
 
 PROOF_FORMAT = "bitwright decoder proof 2"
 End = Literal["done", "stuck", "wrong", "time"]
-Key = tuple[str, Arithmetic, int]  # what the claim is about, the arithmetic, and the step of decoding
+Key = tuple[str, Arithmetic, int]  # subject of the claim, arithmetic, step of decoding
 
 
 @dataclass(frozen=True)
 class StepResult:
-    """What came of one step of decoding.
+    """The result of one step of decoding.
 
     Args:
-        end: why it ended: all boxes were tried; an input was not proved; a wrong one was found; the time was up.
-        boxes: how many were bounded.
-        least: no margin of what is proved is below; None where nothing is known.
-        left: of each group, how many boxes are not proved.
-        trees: of each group without such boxes.
-        wrong: (n, words, length) inputs that the decoder answers wrongly.
+        end: why it ended: all boxes tried, an input not proved, a wrong input found, or out of time.
+        boxes: number of boxes bounded.
+        least: a lower bound of all proved margins; None if unknown.
+        left: the number of unproved boxes of each group.
+        trees: of each group without unproved boxes.
+        wrong: (n, words, length) inputs on which the decoder fails.
     """
 
     end: End
@@ -147,10 +147,10 @@ class _Record:
 
 
 class StepJournal:
-    """The finished steps of one decoder and task, in a file that one process at a time writes."""
+    """The finished steps of one decoder and task, in a file with one writer at a time."""
 
     def __init__(self, file: Path, decoder: Decoder, task: ColumnTask, seed: int) -> None:
-        """Opens the file, or makes it; raises InputError if it holds something else."""
+        """Opens or creates the file; raises InputError if it contains something else."""
         known = sha256(json.dumps(task_document(task), sort_keys=True).encode()).hexdigest()
         self.file = file
         self._journal = Journal(file, {"format": PROOF_FORMAT, "decoder": digest(decoder), "task": known, "seed": seed})
@@ -167,7 +167,7 @@ class StepJournal:
         self._journal.__exit__()
 
     def append(self, key: Key, result: StepResult) -> None:
-        """Keeps a step that is finished."""
+        """Records a finished step."""
         self._journal.append(json.dumps(describe(_Record(*key, result))).encode())
         self.known[key] = result
 
@@ -178,5 +178,5 @@ class StepJournal:
             raise InputError(f"{self.file} is damaged ({error}); delete it to begin anew") from None
         result = found.result
         if result.end not in ("done", "stuck") or min(result.left, default=0) < 0 or len(result.wrong):
-            raise InputError(f"{self.file} has a step that is not finished; delete it to begin anew")
+            raise InputError(f"{self.file} contains an unfinished step; delete it to begin anew")
         return (found.about, found.arithmetic, found.step), result

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from bitwright.common.errors import InputError, counted, listing
 from bitwright.common.frozen import FrozenArrays, frozen
 
-MAX_SETS = 10_000  # of states that prefixes can be in
-MAX_EDGES = 2_000_000  # a table of steps that fits into memory and is gone through in seconds
-MAX_COUNT = 1 << 24  # of columns, and of the symbols of a word
-NONE = -1  # the answer of a column that has none
+MAX_SETS = 10_000  # most sets of states reachable by prefixes
+MAX_EDGES = 2_000_000  # most steps of a table, for memory and time
+MAX_COUNT = 1 << 24  # most columns, and most symbols of a word
+NONE = -1  # the answer of a column without one
 
 Ints = NDArray[np.int64]
 Step = Callable[[Any, tuple[int, ...]], tuple[Any, int | None]]
@@ -26,23 +26,23 @@ Step = Callable[[Any, tuple[int, ...]], tuple[Any, int | None]]
 
 @dataclass(frozen=True)
 class Columns(FrozenArrays):
-    """A function of words of `length` columns: an automaton reads a symbol of each word and writes one of the answer.
+    """A function of words of `length` columns: an automaton reads a symbol of each word and writes an answer symbol.
 
     The automaton may guess, for example a sign that only the last column decides, but each input must have exactly one
-    run from a start state to an end state; `check` tells whether it has. A flag is an answer that belongs to no column:
-    it is a function of the end state.
+    run from a start state to an end state, which `check` verifies. A flag is an answer without a column: a function of
+    the end state.
 
     Args:
-        statement: what is computed, as text: `z == a + b`.
+        statement: the function, as text: `z == a + b`.
         words: the names of the input words.
-        symbols: how many symbols each word has.
-        answer: the name of the answer that has a symbol in every column; empty if there is none.
-        answers: how many symbols that answer has.
-        length: how many columns there are.
+        symbols: number of symbols of each word.
+        answer: the name of the answer with a symbol in every column; empty if there is none.
+        answers: number of symbols of that answer.
+        length: number of columns.
         edges: (edges, 3 + words): state before, a symbol of each word, symbol of the answer or -1, state after.
-        starts: (states,) which states a run may start in.
-        ends: (states,) which states a run may end in.
-        flags: for each name, (states,) the symbol that each end state stands for.
+        starts: (states,) states in which a run may start.
+        ends: (states,) states in which a run may end.
+        flags: for each name, (states,) the symbol of each end state.
     """
 
     statement: str
@@ -74,12 +74,12 @@ class Columns(FrozenArrays):
 
     @property
     def states(self) -> int:
-        """How many states the automaton has."""
+        """The number of states of the automaton."""
         return len(self.starts)
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """The names of everything that is answered: the answer of the columns, then the flags."""
+        """The names of all answers: the answer of the columns, then the flags."""
         return (*([self.answer] if self.answer else ()), *self.flags)
 
     def run(self, inputs: Ints) -> tuple[Ints, dict[str, Ints]]:
@@ -94,12 +94,12 @@ class Columns(FrozenArrays):
         n, rows = len(inputs), np.arange(len(inputs))
         factors, (before, answer, after) = self._steps
         read = np.tensordot(inputs, factors, axes=(1, 0))  # (n, length) all symbols of a column as one number
-        possible = np.full((self.length + 1, n, self.states), not self._guesses)  # an end can be reached from here
+        possible = np.full((self.length + 1, n, self.states), not self._guesses)  # whether an end can be reached
         possible[-1] = self.ends
         for column in range(self.length - 1, -1, -1) if self._guesses else ():
             for source, target in zip(before[read[:, column]].T, after[read[:, column]].T, strict=True):
-                there = source >= 0
-                possible[column, rows[there], source[there]] |= possible[column + 1, rows[there], target[there]]
+                valid = source >= 0
+                possible[column, rows[valid], source[valid]] |= possible[column + 1, rows[valid], target[valid]]
         state = (possible[0] & self.starts).argmax(1)
         answers = np.full((n, self.length), NONE, np.int64)
         for column in range(self.length):
@@ -113,13 +113,13 @@ class Columns(FrozenArrays):
 
     @cached_property
     def _guesses(self) -> bool:
-        """Whether something has two steps or starts to choose from, or an end that is not allowed."""
+        """Whether there are two steps or starts to choose from, or a forbidden end."""
         steps = np.unique(self.edges[:, :-2], axis=0)
         return bool(len(steps) < len(self.edges) or self.starts.sum() != 1 or not self.ends.all())
 
     @cached_property
     def _steps(self) -> tuple[Ints, tuple[Ints, Ints, Ints]]:
-        """Factors that make one number of a column's symbols, and the edges by that number: before, answer, after."""
+        """Factors that turn a column's symbols into one number, and the edges by that number: before, answer, after."""
         factors = np.cumprod([1, *self.symbols[:-1]]).astype(np.int64)
         number = self.edges[:, 1:-2] @ factors
         order = np.argsort(number, kind="stable")
@@ -142,7 +142,7 @@ def from_step(
     guesses: Sequence[Hashable] = (),
     accepts: Callable[[Any], bool] = lambda _: True,
 ) -> Columns:
-    """An automaton of your own: every state that `step` can reach within `length` columns is tried with every symbol.
+    """Builds an automaton by trying every symbol in every state that `step` can reach within `length` columns.
 
     >>> def add(carry, digits):
     ...     total = sum(digits) + carry
@@ -154,13 +154,13 @@ def from_step(
     array([[2, 0, 1]])
 
     Args:
-        words: how many symbols each input word has.
-        step: from a state and the symbols of a column to the next state and the symbol of the answer, or None.
-        length: how many columns there are.
-        answer: the name of what `step` answers; empty where it answers None.
+        words: number of symbols of each input word.
+        step: maps a state and the symbols of a column to the next state and the answer symbol or None.
+        length: number of columns.
+        answer: the name of the answer of `step`; empty if it is always None.
         flags: functions of the last state.
-        guesses: states to start in instead of `start`: an automaton that guesses starts in each of them.
-        accepts: which states a run may end in: those whose guess came true.
+        guesses: states to start in instead of `start`: the automaton guesses by starting in each of them.
+        accepts: whether a run may end in a state, that is, whether its guess was right.
     """
     starts = tuple(guesses) or (start,)
     states: dict[Hashable, int] = {state: number for number, state in enumerate(starts)}
@@ -177,7 +177,7 @@ def from_step(
                 reached.append(after)
             if (written is None) == bool(answer) or (written is not None and written < 0):
                 what = "None" if written is None else str(written)
-                raise InputError(f"step answers {what} to {read} in state {state!r}; answer is {answer!r}")
+                raise InputError(f"step returned answer {what} for {read} in state {state!r}, with answer={answer!r}")
             edges.append((states[state], *read, NONE if written is None else written, states[after]))
         waiting = reached
     table = np.array(edges, np.int64)
@@ -199,7 +199,7 @@ def check(columns: Columns) -> None:
     """Raises InputError unless every input has exactly one run: counts the runs (0, 1, more) of all prefixes."""
     check_edges(columns)
     _, (before, _, after) = columns._steps
-    prefixes = {tuple(int(on) for on in columns.starts)}  # how many runs end in each state
+    prefixes = {tuple(int(on) for on in columns.starts)}  # number of runs that end in each state
     for column in range(columns.length):
         longer: set[tuple[int, ...]] = set()
         for runs in prefixes:
@@ -220,15 +220,15 @@ def check(columns: Columns) -> None:
         complete = sum(number for number, ends in zip(runs, columns.ends, strict=True) if ends)
         if complete != 1:
             what = "several runs" if complete else "no run"
-            raise InputError(f"the automaton of '{columns.statement}' must have one run for each input, and has {what}")
+            raise InputError(f"the automaton of '{columns.statement}' must have one run for each input, but has {what}")
 
 
 def check_edges(columns: Columns) -> None:
-    """Raises InputError unless every edge names states and symbols that are there."""
+    """Raises InputError unless every edge names existing states and symbols."""
     least = [0, *[0] * len(columns.words), 0 if columns.answers else NONE, 0]
     bounds = [columns.states, *columns.symbols, columns.answers, columns.states]
     if (columns.edges < least).any() or (columns.edges >= bounds).any():
-        raise InputError(f"an edge of the automaton of '{columns.statement}' names a state or symbol that is not there")
+        raise InputError(f"an edge of the automaton of '{columns.statement}' has an unknown state or symbol")
     if any(len(of) != columns.states for of in (columns.ends, *columns.flags.values())):
         raise InputError(f"the ends and flags of '{columns.statement}' need one entry for each state")
 

@@ -1,8 +1,8 @@
-"""Inputs that a transformer answers wrongly, found by search; and all inputs of a small domain, tried one by one.
+"""Counterexamples by search, and exhaustive tests on small domains.
 
-Both evaluate a decoder of any number of layers, or a user's module. A search that finds nothing proves nothing.
+Both evaluate a decoder with any number of layers, or a user's module. A search without a result proves nothing.
 
-Inputs that a transformer answers wrongly: candidates from boxes, and the replay that confirms them.
+A candidate from a box or a search counts only after greedy decoding has replayed it.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from bitwright.transformers.layout import ColumnTask, mixture_of
 from bitwright.transformers.modules import BATCH, Evaluator, Module, evaluator_of, forced_rows, runtime_of
 from bitwright.transformers.sums import Boxes, Cases, Edges
 
-MAX_INPUTS = 50_000_000  # that are tried in full
-CLIMBERS = 24  # inputs of low margin, for each step of decoding, that are changed further
+MAX_INPUTS = 50_000_000  # most inputs of an exhaustive test
+CLIMBERS = 24  # inputs of low margin kept per step of decoding
 
 
 def search(
     model: Module, task: ColumnTask, seed: int = 0, inputs: int = 50_000, rounds: int = 100, seconds: float = inf
 ) -> Counterexample | None:
-    """An input that greedy decoding answers wrongly, or None if none was found.
+    """Searches for an input that greedy decoding answers incorrectly; returns None if it finds none.
 
-    Varied inputs are tried first. Then those with the lowest margins are changed in one to three symbols for some
-    rounds, and changes that lower a margin are kept. The result depends on the seed and the counts alone, unless the
-    time is limited.
+    Random inputs are tried first. Then those with the lowest margins are changed in one to three symbols for some
+    rounds; changes that lower a margin are kept. The result depends only on the seed and the counts, unless time is
+    limited.
     """
     runtime = runtime_of(model, task)
     mixture, rng, end = mixture_of(task), np.random.default_rng(seed), time.monotonic() + seconds
@@ -58,13 +58,13 @@ def search(
 
 
 def exhaust(model: Module, task: ColumnTask, progress: Callable[[str], None] | None = None) -> tuple[DecoderClaim, ...]:
-    """The claims on the answers and on the stop token: "tested" on all inputs, or "refuted".
+    """The claims about the answers and the stop token: "tested" on all inputs, or "refuted".
 
-    Every input is evaluated once, in batches, with the right answers as prefix. So the claims hold for this runtime,
-    which they name, on this machine. They prove nothing about another one, nor about batches of another size.
+    Every input is evaluated once, in batches, with the right answers as prefix. The claims therefore hold for the named
+    runtime on this machine. They prove nothing about other runtimes or other batch sizes.
     """
     if task.inputs > MAX_INPUTS:
-        raise EffortError(f"the task has {counted(task.inputs, 'input')}; at most {MAX_INPUTS:,} are tried in full")
+        raise EffortError(f"the task has {counted(task.inputs, 'input')}; exhaustive tests stop at {MAX_INPUTS:,}")
     runtime = runtime_of(model, task)
     answers, done = len(task.layout.answer), 0
     parts = {task.columns.statement: slice(answers)} | ({"stop": slice(answers, None)} if task.layout.stop else {})
@@ -82,7 +82,7 @@ def exhaust(model: Module, task: ColumnTask, progress: Callable[[str], None] | N
 
 
 def _claim(runtime: Evaluator, task: ColumnTask, about: str, margin: float, wrong: Ints) -> DecoderClaim:
-    """The claim after all inputs were tried; `wrong` are those whose right token has not the largest logit alone."""
+    """The claim after an exhaustive test; `wrong` are the inputs whose right token lacks the single largest logit."""
     claim = DecoderClaim(about, "tested", "float32", "all inputs", task.inputs, margin, runtime=runtime.name)
     if not len(wrong):
         return claim
@@ -90,12 +90,12 @@ def _claim(runtime: Evaluator, task: ColumnTask, about: str, margin: float, wron
         return replace(claim, verdict="refuted", counterexample=example)
     if not np.isfinite(forced_margins(runtime, task, wrong)).all():
         return replace(claim, verdict="not decided", margin=None, open=("some logits are NaN or infinite",))
-    tie = f"{task.describe(wrong[0])} is answered rightly one input at a time, and not in a batch, or by a tie"
+    tie = f"{task.describe(wrong[0])} is answered correctly as a single input, but not in a batch, or only by a tie"
     return replace(claim, verdict="not decided", open=(tie,))
 
 
 def _changed(task: ColumnTask, inputs: Ints, rng: np.random.Generator) -> Ints:
-    """Four copies of each input, with one to three of their symbols drawn anew."""
+    """Four copies of each input, each with one to three symbols redrawn."""
     changed, free = np.repeat(inputs, 4, axis=0), np.argwhere(task.positions >= 0)
     rows, sizes = np.arange(len(changed)), np.asarray(task.columns.symbols)
     for times in range(3):
@@ -105,13 +105,13 @@ def _changed(task: ColumnTask, inputs: Ints, rng: np.random.Generator) -> Ints:
     return changed
 
 
-REPLAYS = 64  # inputs that are decoded, at most
+REPLAYS = 64  # most inputs decoded
 
 
 def greedy(model: Callable[[Ints], Any], task: ColumnTask, inputs: Ints) -> Ints:
-    """(n, answers, and one more if there are stop tokens) what greedy decoding writes after each prompt.
+    """(n, answers, plus one with stop tokens) the output of greedy decoding after each prompt.
 
-    Where a logit is NaN or infinite, no token is written, which is -1.
+    A logit that is NaN or infinite ends the output; the missing tokens are -1.
     """
     rows = task.prompts(inputs)
     steps = len(task.layout.answer) + bool(task.layout.stop)
@@ -123,7 +123,7 @@ def greedy(model: Callable[[Ints], Any], task: ColumnTask, inputs: Ints) -> Ints
 
 
 def right_steps(task: ColumnTask, inputs: Ints, written: Ints) -> NDArray[np.bool_]:
-    """(n, steps) which tokens are right."""
+    """(n, steps) whether each token is right."""
     answers = task.answers(inputs)
     right: NDArray[np.bool_] = written[:, : answers.shape[1]] == answers
     if task.layout.stop:
@@ -133,7 +133,7 @@ def right_steps(task: ColumnTask, inputs: Ints, written: Ints) -> NDArray[np.boo
 
 @np.errstate(invalid="ignore")
 def forced_margins(model: Decoder | Evaluator, task: ColumnTask, inputs: Ints) -> Reals:
-    """(n, steps) how far the right token is above all others, with the right answers as prefix; decoders in float64."""
+    """(n, steps) the right token's lead over all others, with the right answers as prefix; decoders use float64."""
     evaluate = evaluator_of(model) if isinstance(model, Decoder) else model
     values, answers = evaluate(forced_rows(task, inputs))[:, task.prompt_length - 1 :], task.answers(inputs)
     right = np.zeros(values.shape, np.bool_)
@@ -144,7 +144,7 @@ def forced_margins(model: Decoder | Evaluator, task: ColumnTask, inputs: Ints) -
 
 
 def replay(model: Evaluator, task: ColumnTask, inputs: Ints) -> Iterator[Counterexample]:
-    """Those of the first of these inputs that greedy decoding, one input at a time, answers wrongly."""
+    """The first of these inputs that greedy decoding, one input at a time, answers incorrectly."""
     for symbols in inputs[:REPLAYS]:
         written = greedy(model, task, symbols[None])
         right = right_steps(task, symbols[None], written)[0]
@@ -156,7 +156,7 @@ def replay(model: Evaluator, task: ColumnTask, inputs: Ints) -> Iterator[Counter
 
 
 def extreme_inputs(edges: Edges, cases: Cases, boxes: Boxes, case: Ints, share: Reals) -> Ints:
-    """(n, words, length) the input of each box whose shares, those of (n, rows, length + 1, symbols), add up to least.
+    """(n, words, length) the input in each box with the smallest sum of `shares`, (n, rows, length + 1, symbols).
 
     Every box must have an input.
     """

@@ -1,4 +1,4 @@
-"""What is known about a transformer and its task: claims with verdicts, evidence and counterexamples."""
+"""The results about a transformer and its task: claims with verdicts, evidence and counterexamples."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 Verdict = Literal["proved", "refuted", "tested", "not decided"]
 Arithmetic = Literal["real", "float32"]
 Method = Literal["boxes", "all inputs", "search"]
-# step of decoding, symbol that was written last (-1: a fixed token), right symbol (-1: stop)
+# step of decoding, last symbol written (-1: a fixed token), right symbol (-1: stop)
 Group = tuple[int, int, int]
 
-FACTOR = 16  # how much worse than the decoder's own evaluation in float32 a module may round
+FACTOR = 16  # allowed rounding error of a module, relative to the decoder's own in float32
 
 
 @dataclass(frozen=True)
 class Counterexample(FrozenArrays):
-    """An input that greedy decoding answers wrongly.
+    """An input that greedy decoding answers incorrectly.
 
     Args:
         symbols: (words, length).
-        inputs: the same as people write it: `a=95, b=7`.
+        inputs: the same in readable form: `a=95, b=7`.
         step: the first step of decoding that writes a wrong token.
-        right: the right tokens; a stop token, if one must follow, is not among them.
-        written: the tokens that greedy decoding writes instead.
-        replayed_by: what decoded: the user's module, or the decoder's own evaluation.
+        right: the right tokens, without the stop token.
+        written: the tokens that greedy decoding outputs instead.
+        replayed_by: the evaluator: the user's module, or the decoder itself.
     """
 
     symbols: Ints
@@ -49,7 +49,7 @@ class Counterexample(FrozenArrays):
 
 @dataclass(frozen=True)
 class ModuleComparison:
-    """How far the logits of the user's module are from those of the decoder, on so many random inputs."""
+    """The largest logit difference between the user's module and the decoder, on random inputs."""
 
     inputs: int
     largest_difference: float
@@ -63,17 +63,17 @@ class SplitTrees(dict[Group, bytes]):
 
 @dataclass(frozen=True)
 class DecoderClaim:
-    """One statement about every input of a task, and what is known of it.
+    """One statement about every input of a task, and its verdict.
 
     Args:
         about: the statement of the specification, or "stop".
-        arithmetic: what the verdict covers.
-        inputs: how many inputs the verdict covers.
+        arithmetic: the arithmetic that the verdict covers.
+        inputs: number of inputs that the verdict covers.
         margin: a lower bound on the margin of the right token over all inputs, in logits.
-        boxes: how many boxes were bounded.
-        open: what stayed open, described.
-        trees: of each group that boxes proved.
-        runtime: what evaluated the inputs where all were tried: `torch 2.13.0`.
+        boxes: number of boxes bounded.
+        open: what remains undecided, as text.
+        trees: of each group proved by boxes.
+        runtime: the evaluator of an exhaustive test: `torch 2.13.0`.
     """
 
     about: str
@@ -97,8 +97,8 @@ class Decision(Shown):
     """The claims about a decoder and a task; true only if all of them are proved.
 
     Args:
-        smallest: the smallest margin, where it was measured.
-        wrong: how many inputs are answered wrongly, where that was measured.
+        smallest: the smallest margin, if measured.
+        wrong: the number of inputs answered incorrectly, if measured.
     """
 
     task: ColumnTask
@@ -110,7 +110,7 @@ class Decision(Shown):
 
     @property
     def verdict(self) -> Verdict:
-        """The weakest verdict of the claims; nothing is decided of a module that the decoder does not describe."""
+        """The weakest verdict of the claims; "not decided" if the decoder does not describe the module."""
         order: tuple[Verdict, ...] = ("refuted", "not decided", "tested", "proved")
         weakest = min((claim.verdict for claim in self.claims), key=order.index)
         described = self.comparison is None or self.comparison.agrees
@@ -121,7 +121,7 @@ class Decision(Shown):
 
     @property
     def counterexample(self) -> Counterexample | None:
-        """An input that is answered wrongly, of the first claim that is refuted."""
+        """The counterexample of the first refuted claim."""
         return next((claim.counterexample for claim in self.claims if claim.counterexample is not None), None)
 
     @property
@@ -139,17 +139,17 @@ class Decision(Shown):
         return "\n".join(report(self))
 
     def to_dict(self) -> dict[str, Any]:
-        """What `--json` prints."""
+        """The contents of `--json`."""
         from bitwright.transformers.report import document
 
         return document(self)
 
     def save(self, path: str | PathLike[str], network: str | PathLike[str] | None = None) -> None:
-        """Writes the certificate to a JSON file; to a .html file, a page with the report and the picture.
+        """Writes the certificate to a JSON file, or a page with the report and the picture to an .html file.
 
         Args:
             network: the file of the decoder, by default the certificate's with the suffix .safetensors. It is written
-                if there is none; one that holds another decoder is an error.
+            if it does not exist; a file with a different decoder is an error.
         """
         if as_path(path, "a certificate").suffix == ".html":
             from bitwright.transformers.picture import decision_page

@@ -54,15 +54,15 @@ class Rope:
 
 @dataclass(frozen=True)
 class Head:
-    """One head of attention: scores are scale * (query . key), and its output goes through `output`.
+    """One attention head: scores are scale * (query . key), and its output goes through `output`.
 
-    Heads that share keys and values, as in grouped queries, hold the same chains.
+    Heads that share keys and values, as in grouped-query attention, hold the same chains.
     """
 
     query: Chain
     key: Chain
     value: Chain
-    output: Chain  # to the width that the heads of a layer share: that of the residual stream, or a smaller rank
+    output: Chain  # to the width common to a layer's heads: the residual stream's, or a smaller rank
     scale: float
     query_norm: Norm | None = None
     key_norm: Norm | None = None
@@ -95,11 +95,11 @@ class Decoder:
     """Tokens to logits.
 
     Args:
-        tables: arrays that broadcast to (positions, tokens, width), and whose sum is the residual stream at first: a
-            table of tokens is (1, tokens, width), one of positions (positions, 1, width).
+        tables: arrays that broadcast to (positions, tokens, width); their sum is the initial residual stream. A token
+        table is (1, tokens, width), a position table (positions, 1, width).
         layers: the layers.
         final_norm: the norm before the head.
-        head: from the residual stream to logits; the head has a tied embedding if its weight is that table's.
+        head: from the residual stream to logits; a tied head uses the token table's weight.
     """
 
     tables: tuple[Weights, ...]
@@ -109,19 +109,19 @@ class Decoder:
 
     @cached_property
     def shape(self) -> tuple[int, int, int]:
-        """(positions, tokens, width); positions is 1 where there is no table of positions, so that any number fits."""
+        """(positions, tokens, width); positions is 1 without a position table, so that any number fits."""
         positions, tokens, width = np.broadcast_shapes(*(table.shape for table in self.tables))
         return positions, tokens, width
 
     @cached_property
     def weights(self) -> int:
-        """How many numbers it has; an array that is used twice counts once."""
+        """The number of weights; an array used twice counts once."""
         from bitwright.transformers.files import describe_decoder
 
         return sum(array.size for array in describe_decoder(self)[1].values())
 
     def __repr__(self) -> str:
-        """Layers, heads, width, tokens and weights, and no array.
+        """Layers, heads, width, tokens and weights, without the arrays.
 
         >>> table = np.ones((1, 3, 2), np.float32)
         >>> Decoder((table,), (), None, (Linear(table[0].T, np.ones(3, np.float32)),))
@@ -131,13 +131,13 @@ class Decoder:
         try:
             _, tokens, width = self.shape
         except ValueError:
-            return f"Decoder(tables that do not fit: {shapes})"
+            return f"Decoder(incompatible tables: {shapes})"
         counts = counted(len(self.layers), "layer"), counted(sum(len(layer.heads) for layer in self.layers), "head")
         return f"Decoder({', '.join(counts)}, width {width}, {tokens:,} tokens, {self.weights:,} weights)"
 
 
 def check(decoder: Decoder) -> None:
-    """Raises InputError unless all shapes fit together, all weights are finite, and all options exist."""
+    """Raises InputError unless all shapes are compatible, all weights finite, and all options known."""
     for number, table in enumerate(decoder.tables):
         _check_array(table, (None, None, None), f"table {number + 1}")
     try:
@@ -157,7 +157,7 @@ def _check_layer(layer: Layer, width: int, where: str) -> None:
     _check_norm(layer.attention_norm, width, f"{where}, attention norm")
     widths = {_check_head(head, width, f"{where}, head {n + 1}") for n, head in enumerate(layer.heads)}
     if len(widths) > 1:
-        raise InputError(f"{where}: the outputs of its heads need one width, got {sorted(widths)}")
+        raise InputError(f"{where}: the outputs of its heads must have the same width, got {sorted(widths)}")
     for inner in widths:
         _check_chain(layer.output, inner, f"{where}, output", width)
     _check_norm(layer.mlp_norm, width, f"{where}, MLP norm")
@@ -184,13 +184,13 @@ def _check_head(head: Head, width: int, where: str) -> int:
 
 
 def _check_chain(chain: Chain, width: int, where: str, result: int | None = None) -> int:
-    """The width after the chain, which must be `result` if that is given."""
+    """The width after the chain, which must equal `result` if that is given."""
     for linear in chain:
         _check_array(linear.weight, (width, None), where)
         width = linear.weight.shape[1]
         _check_array(linear.bias, (width,), f"{where}, bias")
     if result not in (None, width):
-        raise InputError(f"{where} must give {result} numbers, and gives {width}")
+        raise InputError(f"{where} must output {result} numbers, but outputs {width}")
     return width
 
 
@@ -211,6 +211,6 @@ def _check_array(array: Weights | None, shape: tuple[int | None, ...], where: st
     if not fits or not array.size:
         raise InputError(f"{where} must have shape {wanted}, got {array.shape}".replace("'any'", "any"))
     if array.dtype not in (np.float32, np.float64):
-        raise InputError(f"{where} must be of float32 or float64, got {array.dtype}")
+        raise InputError(f"{where} must be float32 or float64, got {array.dtype}")
     if not np.isfinite(array).all():
         raise InputError(f"{where} has weights that are NaN or infinite")

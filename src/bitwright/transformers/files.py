@@ -1,6 +1,6 @@
-"""Decoders in .safetensors files: the arrays by name, and the structure as JSON in the metadata. Nothing is unpickled.
+"""Decoders in .safetensors files: named arrays, and the structure as JSON in the metadata. Nothing is unpickled.
 
-A file carries the digest of everything that is evaluated, so that one that was altered is refused.
+A file contains a digest of everything that is evaluated, so that altered files are rejected.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def save_decoder(decoder: Decoder, path: str | Path) -> None:
     """Writes a decoder to a .safetensors file."""
     place = as_path(path, WHAT)
     if place.suffix in PICKLES:
-        raise InputError(f"{place} would be read as a pickle of PyTorch; a decoder is written to a .safetensors file")
+        raise InputError(f"{place} would be taken for a PyTorch pickle; decoders are saved as .safetensors")
     write_atomically(place, decoder_bytes(decoder))
 
 
@@ -48,7 +48,7 @@ def decoder_bytes(decoder: Decoder) -> bytes:
     from safetensors.numpy import save
 
     if not isinstance(decoder, Decoder):
-        raise InputError(f"save_decoder(decoder, path) writes a Decoder, got a {type(decoder).__name__}")
+        raise InputError(f"save_decoder takes a Decoder, got a {type(decoder).__name__}")
     structure, arrays = describe_decoder(decoder)
     document = {"format": FORMAT, "version": __version__, "sha256": digest(decoder), "decoder": structure}
     data: bytes = save(arrays, metadata={"bitwright": json.dumps(document)})
@@ -56,7 +56,7 @@ def decoder_bytes(decoder: Decoder) -> bytes:
 
 
 def load_decoder(path: str | Path) -> Decoder:
-    """The decoder in a file; raises InputError unless it is sound and unaltered."""
+    """Loads a decoder from a file; raises InputError unless it is well-formed and unaltered."""
     place = as_path(path, WHAT)
     file = open_weights(place, WHAT)
     if set(file.metadata) != {"bitwright"}:
@@ -68,16 +68,16 @@ def load_decoder(path: str | Path) -> Decoder:
         decoder: Decoder = build(Decoder, document["decoder"], "decoder", arrays)
         check(decoder)
         if arrays.used != set(arrays):
-            raise InputError("it has tensors that the decoder does not use")
+            raise InputError("it contains tensors that the decoder does not use")
     except InputError as error:
         raise InputError(f"{place} is not {WHAT}: {error}") from None
     if digest(decoder) != document["sha256"]:
-        raise InputError(f"{place} is damaged: its weights or their structure are not those that were written")
+        raise InputError(f"{place} is damaged: its weights or structure do not match its digest")
     return decoder
 
 
 class _CountedArrays(dict[str, Any]):
-    """Arrays by name, and the names that were looked up: arrays of equal weights may be several."""
+    """Arrays by name, and the names already used; arrays with equal weights stay separate."""
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
         super().__init__(arrays)
@@ -89,10 +89,10 @@ class _CountedArrays(dict[str, Any]):
 
 
 def open_weights(path: Path, what: str) -> TensorFile:
-    """A .safetensors file of weights, its header checked."""
+    """Opens a .safetensors file of weights and checks its header."""
     if path.suffix in PICKLES:
         raise InputError(
-            f"{path} is a pickle of PyTorch, which can run any code and is never loaded; where you trust it, write "
+            f"{path} is a PyTorch pickle, which can run any code and is never loaded; if you trust it, save "
             f"its state dict with safetensors.torch.save_file(state_dict, '{path.stem}.safetensors')"
         )
     try:
@@ -106,7 +106,7 @@ def open_weights(path: Path, what: str) -> TensorFile:
 
 
 def is_decoder_file(path: Path) -> bool:
-    """Whether a file is one that `save_decoder` wrote; it may be damaged."""
+    """Whether a file was written by `save_decoder`; it may be damaged."""
     try:
         return f'"format": "{FORMAT}"' in open_weights(path, WHAT).metadata.get("bitwright", "")
     except InputError:
@@ -124,7 +124,7 @@ def digest(decoder: Decoder) -> str:
 
 
 def describe_decoder(decoder: Decoder) -> tuple[Any, Arrays]:
-    """The structure, in which names stand for arrays, and the arrays by name."""
+    """The structure, with names in place of arrays, and the arrays by name."""
     arrays: Arrays = {}
     return describe(decoder, arrays), arrays
 
@@ -137,19 +137,19 @@ _FIELDS: dict[str, Check] = {
 }
 
 
-MAX_ITEMS = 1 << 24  # of a list
-MAX_NODES = 1 << 27  # of all trees of a claim
+MAX_ITEMS = 1 << 24  # most items of a list
+MAX_NODES = 1 << 27  # most nodes of all trees of a claim
 Arrays = dict[str, Any]
 SIMPLE: dict[Any, tuple[tuple[type, ...], str]] = {
     float: ((int, float), "a finite number"),
     bool: ((bool,), "true or false"),
-    int: ((int,), "a whole number"),
+    int: ((int,), "an integer"),
     str: ((str,), "text"),
 }
 
 
 def describe(value: Any, arrays: Arrays | None = None) -> Any:
-    """The structure of a value. With `arrays`, which gets them by name, names stand for arrays, equal ones once."""
+    """Encodes the structure of a value. With `arrays`, which collects them, arrays become names, equal ones once."""
     names: dict[tuple[str, tuple[int, ...], bytes], str] = {}
 
     def visit(part: Any, name: str) -> Any:
@@ -174,7 +174,7 @@ def describe(value: Any, arrays: Arrays | None = None) -> Any:
 
 
 def build(kind: Any, value: Any, where: str, arrays: Mapping[str, Any] | None = None) -> Any:
-    """A value of an annotated type; raises InputError unless all of the structure fits it."""
+    """Decodes a value of an annotated type; raises InputError unless the whole structure matches it."""
     if get_origin(kind) in (UnionType, Union):
         choices = [choice for choice in get_args(kind) if choice is not NoneType]
         if value is None and len(choices) < len(get_args(kind)):
@@ -216,7 +216,7 @@ def build(kind: Any, value: Any, where: str, arrays: Mapping[str, Any] | None = 
 
 
 def _array(dtype: type, value: Any, where: str) -> Any:
-    """An array of whole numbers or of truth values, from lists in lists."""
+    """An array of integers or truth values, from nested lists."""
     exact, parts = (bool if dtype is np.bool_ else int), [value]
     for part in parts:
         if type(part) is list:
@@ -231,7 +231,7 @@ def _array(dtype: type, value: Any, where: str) -> Any:
 
 @dataclass(frozen=True)
 class _PackedTrees(FrozenArrays):
-    """Every group with the number of its nodes, and the codes of all nodes."""
+    """Every group with its number of nodes, and the codes of all nodes."""
 
     groups: NDArray[np.int64]  # (n, 4)
     nodes: str
@@ -249,9 +249,9 @@ def _unpack(packed: _PackedTrees) -> SplitTrees:
     except (ValueError, zlib.error):
         raise InputError("trees are damaged") from None
     if packed.groups.shape[1:] != (4,) or (packed.groups[:, 3] < 0).any() or packed.groups[:, 3].max() > MAX_NODES:
-        raise InputError("the groups of trees need a step, two symbols and a number of nodes")
+        raise InputError("each group of trees needs a step, two symbols and a number of nodes")
     ends = 2 * np.cumsum([0, *packed.groups[:, 3]])
     groups: list[Group] = [(step, last, right) for step, last, right, _ in packed.groups.tolist()]
     if not stream.eof or stream.unused_data or ends[-1] != len(nodes) or len(set(groups)) < len(groups):
-        raise InputError("trees are cut off, or have groups twice")
+        raise InputError("trees are truncated or contain duplicate groups")
     return SplitTrees({group: nodes[begin:end] for group, (begin, end) in zip(groups, pairwise(ends), strict=True)})

@@ -1,6 +1,6 @@
-"""Where the columns of a task stand in the tokens that a transformer reads and writes, and mixtures of inputs.
+"""Layouts, which place the columns of a task in the tokens that a transformer reads and writes, and input mixtures.
 
-Mixtures, to train on and to search, are of uniform inputs and of those on which functions by columns are hard.
+Mixtures, for training and search, combine uniform inputs with inputs on which column-wise functions are hard.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bitwright.transformers.columns import NONE, Columns, Ints
 
 @dataclass(frozen=True)
 class Place:
-    """The symbol of a word in a column, counted from 0 as the automaton reads them; or a flag (column -1)."""
+    """The symbol of a word in a column, counted from 0 in the automaton's order; or a flag (column -1)."""
 
     word: str
     column: int = -1
@@ -32,15 +32,15 @@ class Place:
 
 @dataclass(frozen=True)
 class PromptLayout:
-    """The prompt, the answers in the order in which they are written, and what may follow.
+    """The prompt, the answers in output order, and the stop tokens.
 
-    Columns of an input word that stand nowhere in the prompt are 0: the word is shorter than the automaton's length.
+    Columns of an input word without a place in the prompt are 0: the word is shorter than the automaton's length.
 
     Args:
         prompt: fixed tokens, and places of input words.
         answer: places of the answer and flags.
-        tokens: for each name, the token of each symbol; a name that is missing has tokens 0, 1, 2, ...
-        stop: the tokens one of which must follow the answer; empty where nothing is claimed of that.
+        tokens: for each name, the token of each symbol; missing names have tokens 0, 1, 2, ...
+        stop: the tokens allowed after the answer; empty for no claim about it.
     """
 
     prompt: tuple[int | Place, ...]
@@ -51,7 +51,7 @@ class PromptLayout:
 
 @dataclass(frozen=True, repr=False)
 class ColumnTask:
-    """What a transformer should answer: a function by columns, and its layout in tokens."""
+    """The specification of a transformer: a column-wise function, and its layout in tokens."""
 
     columns: Columns
     layout: PromptLayout
@@ -61,9 +61,9 @@ class ColumnTask:
         fixed = [slot for slot in layout.prompt if not isinstance(slot, Place)]
         for token in (*fixed, *layout.stop, *(token for of in layout.tokens.values() for token in of)):
             if not isinstance(token, int) or token < 0:
-                raise InputError(f"tokens are whole numbers from 0, got {token!r}")
+                raise InputError(f"tokens must be integers of at least 0, got {token!r}")
         if any((of < 0).any() for of in columns.flags.values()):
-            raise InputError("the symbols of flags are whole numbers from 0")
+            raise InputError("the symbols of flags must be integers of at least 0")
         places = [place for place in layout.prompt if isinstance(place, Place)]
         for place, known in [(p, columns.words) for p in places] + [(p, columns.outputs) for p in layout.answer]:
             if place.word not in known or not -1 <= place.column < columns.length:
@@ -74,9 +74,9 @@ class ColumnTask:
                 )
         for some in (places, layout.answer):
             if len(set(some)) != len(some):
-                raise InputError(f"the layout names {max(some, key=list(some).count)} twice")
+                raise InputError(f"the layout contains {max(some, key=list(some).count)} twice")
         if not layout.prompt or not layout.answer:
-            raise InputError("a layout needs at least one token of a prompt and one answer")
+            raise InputError("a layout needs at least one prompt token and one answer")
         for name, count in self._symbols.items():
             if len(self.tokens(name)) < count or len(set(self.tokens(name))) < len(self.tokens(name)):
                 raise InputError(f"{name} has {count} symbols, which need different tokens, got {self.tokens(name)}")
@@ -97,7 +97,7 @@ class ColumnTask:
 
     @cached_property
     def positions(self) -> Ints:
-        """(words, length): where each symbol of the input stands; -1 where it is 0 and stands nowhere."""
+        """(words, length): the position of each input symbol; -1 for symbols without one, which are 0."""
         found = np.full((len(self.columns.words), self.columns.length), -1, np.int64)
         for position, slot in enumerate(self.layout.prompt):
             if isinstance(slot, Place):
@@ -106,7 +106,7 @@ class ColumnTask:
 
     @cached_property
     def answered(self) -> Ints:
-        """(length,): which answer is the symbol of a column, -1 where it is not asked for; flags are not in it."""
+        """(length,): which answer is the symbol of a column, -1 if none is; flags are not included."""
         found = np.full(self.columns.length, -1, np.int64)
         for index, place in enumerate(self.layout.answer):
             if place.column >= 0:
@@ -115,7 +115,7 @@ class ColumnTask:
 
     @property
     def fixed(self) -> dict[int, int]:
-        """The tokens of the prompt that are the same for every input, by position."""
+        """The fixed tokens of the prompt, by position."""
         return {position: slot for position, slot in enumerate(self.layout.prompt) if isinstance(slot, int)}
 
     def __repr__(self) -> str:
@@ -125,20 +125,20 @@ class ColumnTask:
 
     @property
     def vocabulary(self) -> int:
-        """One more than the largest token that the task speaks of."""
+        """One more than the largest token of the task."""
         named = [token for name in (*self.columns.words, *self.columns.outputs) for token in self.tokens(name)]
         return 1 + max([*named, *self.fixed.values(), *self.layout.stop])
 
     @property
     def inputs(self) -> int:
-        """How many inputs there are."""
+        """The number of inputs."""
         free = self.positions >= 0  # (words, length)
         return int(
             np.prod([int(n) ** int(row.sum()) for n, row in zip(self.columns.symbols, free, strict=True)], dtype=object)
         )
 
     def answers(self, inputs: Ints) -> Ints:
-        """(n, answers) the right tokens, in the order in which they are written; inputs are (n, words, length)."""
+        """(n, answers) the right tokens in output order; inputs are (n, words, length)."""
         symbols, flags = self.columns.run(inputs)
         rows = []
         for place in self.layout.answer:
@@ -162,7 +162,7 @@ class ColumnTask:
         return np.concatenate([self.prompts(inputs), self.answers(inputs)], axis=1)
 
     def random_inputs(self, count: int, rng: np.random.Generator) -> Ints:
-        """(count, words, length) symbols, uniformly; 0 where a word has no position."""
+        """(count, words, length) uniform random symbols; 0 for words without a position."""
         sizes = np.asarray(self.columns.symbols)[None, :, None]
         drawn = rng.integers(0, sizes, (count, len(self.columns.words), self.columns.length))
         return np.where(self.positions >= 0, drawn, 0)
@@ -179,11 +179,11 @@ class ColumnTask:
             yield batch
 
     def is_number(self, name: str) -> bool:
-        """Whether the symbols of a word are the digits of a number; the specification speaks of others one by one."""
+        """Whether the symbols of a word are the digits of a number; otherwise they are separate values."""
         return re.search(rf"\b{re.escape(name)}\[", self.columns.statement) is None
 
     def describe(self, symbols: Ints) -> str:
-        """One input (words, length) as people write it: `a=95, b=7`; of words that are no numbers, the tokens."""
+        """An input (words, length) in readable form: `a=95, b=7`, or tokens for words that are not numbers."""
         return ", ".join(
             f"{name}={self.number(of, size) if self.is_number(name) else self.listed(name, of)}"
             for name, size, of in zip(self.columns.words, self.columns.symbols, symbols, strict=True)
@@ -201,20 +201,20 @@ class ColumnTask:
 
 
 KINDS = 7  # of inputs, in equal shares
-TRIES = 8  # symbols tried per column to come back to a state
+TRIES = 8  # symbols tried per column to return to a state
 
 
 @dataclass(frozen=True)
 class Mixture(FrozenArrays):
-    """The inputs of a task, in kinds that are drawn equally often.
+    """The input mixture of a task: several kinds, drawn equally often.
 
-    They are uniform; full and partial chains, of symbols that pass on as much of the state as possible (nines in an
-    addition); extreme symbols; one repeated symbol; short words; and runs that come back to one state.
+    The kinds are: uniform; full and partial chains, of symbols that pass on as much of the state as possible (nines
+    in an addition); extreme symbols; one repeated symbol; short words; and runs that keep returning to one state.
 
     Args:
-        symbols: (letters, words) all the symbols that a column can have.
+        symbols: (letters, words) all possible columns.
         chain: the letters that pass on the most states.
-        after: (states, letters) the state that follows, -1 where the automaton guesses or has no step.
+        after: (states, letters) the next state, -1 if the automaton guesses or has no step.
     """
 
     task: ColumnTask
@@ -223,7 +223,7 @@ class Mixture(FrozenArrays):
     after: Ints
 
     def draw(self, count: int, rng: np.random.Generator) -> Ints:
-        """(count, words, length) symbols; 0 where a word has no position."""
+        """(count, words, length) symbols; 0 for words without a position."""
         columns = self.task.columns
         shape, sizes = (count, len(columns.words), columns.length), np.asarray(columns.symbols)[:, None]
         kind = rng.integers(0, KINDS, count)
@@ -240,7 +240,7 @@ class Mixture(FrozenArrays):
         return np.where(self.task.positions >= 0, inputs, 0)
 
     def vary(self, count: int, rng: np.random.Generator) -> Ints:
-        """(count, words, length) more kinds: one symbol repeated throughout too, and half of all joined from two."""
+        """(count, words, length) symbols with two further kinds: one repeated symbol, and splices of two inputs."""
         drawn = np.stack([self.draw(count, rng) for _ in range(3)])
         repeated = rng.integers(0, np.asarray(self.task.columns.symbols)[:, None], (*drawn.shape[1:3], 1))
         drawn[2] = np.where(self.task.positions >= 0, repeated, 0)
@@ -250,12 +250,12 @@ class Mixture(FrozenArrays):
         return found
 
     def opposed(self) -> tuple[bool, ...]:
-        """For each word, whether its symbols rise with those of the first word in chains, as in a difference."""
+        """Whether, along chains, the symbols of each word rise with the first word's, as in a difference."""
         links = self.symbols[self.chain] - self.symbols[self.chain].mean(0)
         return False, *((links[:, :1] * links[:, 1:]).sum(0) > 0).tolist()
 
     def _links(self, shape: tuple[int, int], rng: np.random.Generator) -> Ints:
-        """(count, words, length) letters of chains; in one of eight, one symbol is off by one."""
+        """(count, words, length) letters of chains; one in eight chains has one symbol off by one."""
         links = self.symbols[self.chain[rng.integers(0, len(self.chain), shape)]]  # (count, length, words)
         off = rng.integers(-1, 2, shape) * (rng.random(shape) < 0.18)
         word = rng.integers(0, links.shape[2], shape)
@@ -263,7 +263,7 @@ class Mixture(FrozenArrays):
         return np.clip(links, 0, np.asarray(self.task.columns.symbols) - 1).swapaxes(1, 2)
 
     def _returns(self, inputs: Ints, rng: np.random.Generator) -> Ints:
-        """Inputs changed from a column on, so that the automaton is often in one state."""
+        """Changes inputs from some column on, so that the automaton is often in one state."""
         inputs, rows = inputs.copy(), np.arange(len(inputs))
         state = np.full(len(inputs), self.task.columns.starts.argmax())
         begin, often = rng.integers(0, inputs.shape[2], len(inputs)), rng.random(len(inputs))

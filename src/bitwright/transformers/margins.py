@@ -1,4 +1,4 @@
-"""How close a decoder comes to a wrong answer, and how many of the inputs that are tried it gets wrong."""
+"""How close a decoder comes to a wrong answer, and on how many of the tested inputs it fails."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bitwright.transformers.steps import (
     step_of,
 )
 
-SAMPLE, BATCH = 100_000, 10_000  # inputs that are tried, and at a time
+SAMPLE, BATCH = 100_000, 10_000  # inputs tested, and inputs per batch
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class SmallestMargin(FrozenArrays):
     """The smallest margin of the right token over all inputs and steps, in real arithmetic.
 
     Args:
-        bound: no input has a smaller one; -inf where the time did not suffice to know any.
-        attained: that of the input.
+        bound: no input has a smaller margin; -inf if time ran out before any bound was known.
+        attained: the margin of the input.
         symbols: (words, length) the input, with the right answers so far before every step.
     """
 
@@ -51,11 +51,11 @@ def smallest_margin(
     seconds: float = np.inf,
     progress: Progress | None = None,
 ) -> SmallestMargin:
-    """The smallest margin, up to this relative gap, and an input that attains it.
+    """Finds the smallest margin, up to a relative gap, and an input that attains it.
 
     Args:
-        seconds: after which nothing more is split; what is known by then is between `bound` and `attained`.
-        progress: gets how much is done, in percent, and 100.
+        seconds: time limit; afterwards the smallest margin is only known to lie between `bound` and `attained`.
+        progress: called with the percentage done, and 100.
     """
     rng, table, end = np.random.default_rng(seed), tabulate(decoder, task, 0.0), time.monotonic() + seconds
     best, at, symbols = np.inf, 0, np.zeros((0, 0), np.int64)
@@ -64,7 +64,7 @@ def smallest_margin(
         nonlocal best, at, symbols
         found = forced_margins(decoder, task, candidates)
         if np.isnan(found).any():
-            raise InputError("the decoder's logits are not finite on some inputs; they have no smallest margin")
+            raise InputError("the decoder's logits are not finite on some inputs, so there is no smallest margin")
         row, step = np.unravel_index(found.argmin(), found.shape)
         if found[row, step] < best:
             best, at, symbols = float(found[row, step]), int(step), candidates[row]
@@ -92,18 +92,18 @@ def _tell(progress: Progress | None, done: float, total: int) -> None:
 
 @dataclass(frozen=True)
 class WrongInputs:
-    """How many of the inputs that were tried are answered wrongly: of all if they are few, or of random ones."""
+    """The number of tested inputs answered incorrectly, of all inputs or of a random sample."""
 
     wrong: int
     tried: int
 
 
 def count_wrong(decoder: Decoder, task: ColumnTask, *, seed: int = 0, progress: Progress | None = None) -> WrongInputs:
-    """How many inputs are answered wrongly by greedy decoding, in float64: of all, or of 100,000 random ones.
+    """Counts the inputs that greedy decoding in float64 answers incorrectly: of all, or of 100,000 random ones.
 
     Args:
-        seed: of the random inputs.
-        progress: gets how many inputs were tried, and of how many.
+        seed: seed of the random inputs.
+        progress: called with the number of inputs tested, and of all to test.
     """
     rng, few = np.random.default_rng(seed), task.inputs <= SAMPLE
     tried, wrong, total = 0, 0, task.inputs if few else SAMPLE

@@ -1,7 +1,7 @@
-"""The decoder that is trained, in PyTorch: several copies at once, each from its own seed; importing it takes torch.
+"""The decoder for training, in PyTorch: several copies at once, each with its own seed; importing it requires torch.
 
-One layer. The residual stream is [token | position]; one head, whose scores come from positions, its values from tokens
-and its output has rank 1; RMS norms before the MLP and before the head.
+One layer. The residual stream is [token | position]; one head, with scores from positions, values from tokens and an
+output of rank 1; RMS norms before the MLP and before the head.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ Tensors = dict[str, Any]  # of torch, each with a first axis for the copies
 
 @dataclass(frozen=True)
 class Frame:
-    """What the positions of a task share: each is the sum of a vector for its column and one for its word.
+    """The structure of a task's positions: the vector of each is the sum of one for its column and one for its word.
 
     Args:
-        column, word: (positions,) the last position of the prompt and the answers count as places of the answer, in the
-            column that is to be written next; fixed tokens as the column after the word before them.
+        column, word: (positions,) the last prompt position and the answers count as places of the answer, in the
+        column to be written next; fixed tokens belong to the column after the preceding word.
         first: the position after which the first answer is written.
-        steps: how many tokens are to be written.
+        steps: number of tokens to write.
     """
 
     column: Ints
@@ -60,10 +60,10 @@ def frame_of(task: ColumnTask) -> Frame:
 def start(
     task: ColumnTask, token_width: int, position_width: int, hidden: int, seeds: Sequence[int], opposed: Sequence[bool]
 ) -> Tensors:
-    """Weights to begin with: waves over the symbols and over the columns, and noise.
+    """Initial weights: waves over the symbols and over the columns, plus noise.
 
     Args:
-        opposed: the words whose symbols begin in the opposite order.
+        opposed: the words whose symbols start in the opposite order.
     """
     each = [_start_one(task, token_width, position_width, hidden, seed, opposed) for seed in seeds]
     return {name: torch.stack([one[name] for one in each]).requires_grad_() for name in each[0]}
@@ -137,15 +137,15 @@ def decoder_of(weights: Tensors, frame: Frame, copy: int) -> Decoder:
     """One copy as a value."""
     w = {name: of.detach()[copy].numpy().astype(np.float32) for name, of in weights.items()}
     position = _positions(weights, frame).detach()[copy].numpy().astype(np.float32)
-    width, held = w["token"].shape[1], position.shape[1]
+    width, half = w["token"].shape[1], position.shape[1]
 
     def beside(weight: Any, above: int, below: int) -> Linear:  # rows of zeros for the other half of the stream
         return Linear(np.pad(weight, ((above, below), (0, 0))))
 
     head = Head(
-        (beside(w["query"], width, 0),), (beside(w["key"], width, 0),), (beside(w["value"], 0, held),), (), held**-0.5
+        (beside(w["query"], width, 0),), (beside(w["key"], width, 0),), (beside(w["value"], 0, half),), (), half**-0.5
     )
     norm = Norm("rms", EPS)
     mlp = Mlp("gelu", (Linear(w["up"], w["up_bias"]),), (Linear(w["down"], w["down_bias"]),))
-    tables = np.pad(w["token"], ((0, 0), (0, held)))[None], np.pad(position, ((0, 1), (width, 0)))[:, None]
+    tables = np.pad(w["token"], ((0, 0), (0, half)))[None], np.pad(position, ((0, 1), (width, 0)))[:, None]
     return Decoder(tables, (Layer((head,), None, (Linear(w["output"]),), norm, mlp),), norm, (Linear(w["head"]),))

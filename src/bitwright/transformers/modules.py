@@ -1,4 +1,4 @@
-"""What decoders and users' modules answer, tokens to logits in NumPy; and whether a decoder describes a module."""
+"""Evaluation of decoders and users' modules, tokens to logits in NumPy; comparison of a decoder with a module."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from bitwright.transformers.layout import ColumnTask, mixture_of
 Floats = Any  # arrays of either precision
 
 
-@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what is not finite is for the caller to see
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # callers check for non-finite values
 def logits(decoder: Decoder, tokens: Ints, dtype: type = np.float64) -> Floats:
-    """(n, length, vocabulary) logits after each of these tokens, (n, length)."""
+    """(n, length, vocabulary) logits after each of the tokens (n, length)."""
     length = tokens.shape[1]
     x: Floats = sum((_looked_up(table.astype(dtype), tokens, length) for table in decoder.tables), np.zeros((), dtype))
     for layer in decoder.layers:
@@ -76,7 +76,7 @@ def _mlp(mlp: Mlp, x: Floats) -> Floats:
 
 
 def chained(chain: Chain, x: Floats) -> Floats:
-    """A chain of matrices, one after the other."""
+    """Applies a chain of matrices from left to right."""
     for linear in chain:
         x = x @ linear.weight.astype(x.dtype)
         if linear.bias is not None:
@@ -85,7 +85,7 @@ def chained(chain: Chain, x: Floats) -> Floats:
 
 
 def normed(norm: Norm | None, x: Floats) -> Floats:
-    """A norm over the last axis."""
+    """Applies a norm over the last axis."""
     if norm is None:
         return x
     if norm.kind == "layer":
@@ -97,7 +97,7 @@ def normed(norm: Norm | None, x: Floats) -> Floats:
 
 
 def activated(activation: Activation, x: Floats) -> Floats:
-    """GELU (exact or by tanh), ReLU or SiLU."""
+    """Applies GELU (exact or by tanh), ReLU or SiLU."""
     if activation == "relu":
         return np.maximum(x, 0)
     if activation == "silu":
@@ -113,11 +113,11 @@ BATCH = 4096  # rows at a time
 
 @dataclass(frozen=True)
 class Evaluator:
-    """What evaluates tokens: a decoder in float32, or a module of the user.
+    """An evaluator of tokens: a decoder in float32, or a user's module.
 
     Args:
-        by: which of the two it is.
-        name: what it runs on: `torch 2.13.0`.
+        by: which of the two.
+        name: the runtime: `torch 2.13.0`.
         evaluate: from tokens (n, length) to logits (n, length, vocabulary).
     """
 
@@ -126,7 +126,7 @@ class Evaluator:
     evaluate: Callable[[Ints], Any]
 
     def __call__(self, tokens: Ints) -> Reals:
-        """(n, length, vocabulary) logits; raises InputError where the module fails, or gives something else."""
+        """(n, length, vocabulary) logits; raises InputError if the module fails or returns anything else."""
         parts = [self.evaluate(tokens[begin : begin + BATCH]) for begin in range(0, len(tokens), BATCH)]
         return np.concatenate(parts).astype(np.float64)
 
@@ -135,12 +135,12 @@ Module = Decoder | Callable[[Any], Any] | Evaluator
 
 
 def evaluator_of(decoder: Decoder, dtype: type = np.float64) -> Evaluator:
-    """A decoder in this precision."""
+    """The evaluator of a decoder in this precision."""
     return Evaluator("decoder", f"NumPy {np.__version__}", partial(logits, decoder, dtype=dtype))
 
 
 def runtime_of(module: Module, task: ColumnTask) -> Evaluator:
-    """How a module is evaluated: it is tried on two rows of the task, as arrays and as tensors."""
+    """The evaluator of a module, which is probed with two rows of the task, as arrays and as tensors."""
     if isinstance(module, Evaluator):
         return module
     if isinstance(module, Decoder):
@@ -149,7 +149,7 @@ def runtime_of(module: Module, task: ColumnTask) -> Evaluator:
         check_fit(module, task)
         return evaluator_of(module, np.float32)
     if not callable(module):
-        raise InputError(f"a module is a function from tokens to logits, got {type(module).__name__}")
+        raise InputError(f"a module must be a function from tokens to logits, got {type(module).__name__}")
     torch = sys.modules.get("torch")
     network = torch is not None and isinstance(module, torch.nn.Module)
     if network and getattr(module, "training", False):
@@ -168,7 +168,7 @@ def runtime_of(module: Module, task: ColumnTask) -> Evaluator:
 
 
 def forced_rows(task: ColumnTask, inputs: Ints) -> Ints:
-    """(n, length) prompts and right answers, the last of them only if a stop token follows."""
+    """(n, length) prompts and right answers, without the last answer if no stop token follows."""
     rows = task.rows(inputs)
     return rows if task.layout.stop else rows[:, :-1]
 
@@ -181,9 +181,9 @@ def _evaluate(module: Callable[[Any], Any], tensors: bool, vocabulary: int, toke
         raise InputError(f"the module failed on tokens of shape {tokens.shape}: {reason}") from None
     if found.ndim != 3 or found.shape[:2] != tokens.shape or found.shape[2] < vocabulary:
         wanted = f"{(*tokens.shape, vocabulary)} or with more tokens"
-        raise InputError(f"the module must give logits of shape {wanted}, one row after each token; got {found.shape}")
+        raise InputError(f"the module must return logits of shape {wanted}, one row per token; got {found.shape}")
     if not np.isfinite(found).all():
-        raise InputError("the module gives logits that are NaN or infinite")
+        raise InputError("the module returned NaN or infinite logits")
     return found
 
 
@@ -210,15 +210,15 @@ def _array(found: Any) -> Any:
     return array
 
 
-LEAST = 2.0**-20  # of the largest logit: what is allowed where the decoder's own logits are exact
+LEAST = 2.0**-20  # tolerance relative to the largest logit, if the decoder's own logits are exact
 
 
 def compare(decoder: Decoder, module: Module, task: ColumnTask, seed: int = 0, inputs: int = 4096) -> ModuleComparison:
-    """How far the module's logits are from those of the decoder in float64, with the right answers as prefix.
+    """Compares the module's logits with the decoder's in float64, with the right answers as prefix.
 
-    They agree if no logit from which a token is decoded is further off than the bound: 16 times the largest error of
-    the decoder's own evaluation in float32 on the same inputs. A strict bound on rounding is hundreds of times larger,
-    and does not see, for example, one form of GELU in place of another.
+    They agree if every logit that decides a token is within the bound: 16 times the largest error of the decoder's own
+    float32 evaluation on the same inputs. A strict rounding bound would be hundreds of times larger, and would miss,
+    for example, one form of GELU in place of another.
     """
     runtime = runtime_of(module, task)
     rows = forced_rows(task, mixture_of(task).vary(inputs, np.random.default_rng(seed)))
@@ -227,7 +227,7 @@ def compare(decoder: Decoder, module: Module, task: ColumnTask, seed: int = 0, i
         for evaluate in (lambda r: logits(decoder, r), lambda r: logits(decoder, r, np.float32), runtime)
     )
     if found.shape != exact.shape:
-        raise InputError(f"the module gives {found.shape[2]} logits after each token, the decoder {exact.shape[2]}")
+        raise InputError(f"the module returned {found.shape[2]} logits per token, the decoder {exact.shape[2]}")
     apart = float(np.abs(found - exact).max())
     bound = max(FACTOR * float(np.abs(single - exact).max()), LEAST * float(np.abs(exact).max()))
     return ModuleComparison(len(rows), apart, bound, apart <= bound)

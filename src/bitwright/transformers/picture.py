@@ -1,4 +1,4 @@
-"""A decision as a picture: margins by position and pair of answers, what the boxes were split by, and wrong inputs."""
+"""A picture of a decision: margins by position and pair of answers, variables that split boxes, and wrong inputs."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from bitwright.transformers.layout import mixture_of
 from bitwright.transformers.modules import forced_rows, logits
 from bitwright.transformers.report import report_rows
 
-INPUTS, NUMBERS = 8192, 50_000_000  # inputs that are evaluated, and logits, at most
-MOST = 24  # positions that are drawn
-SYMBOLS = 20  # of an answer whose pairs are drawn
+INPUTS, NUMBERS = 8192, 50_000_000  # most inputs evaluated, and most logits
+MOST = 24  # positions drawn
+SYMBOLS = 20  # symbols per answer whose pairs are drawn
 PALE, DARK, WRONG = (232, 240, 248), (8, 48, 107), "#d55e00"  # far from a wrong answer, close to one, wrong
 CROSS = "&#215;"  # wrong
 
 
 @dataclass(frozen=True)
 class PositionMargins:
-    """The smallest margin met at one position of the answer: (right symbols, other symbols), NaN where none was."""
+    """The smallest margins at one answer position: (right symbols, other symbols), NaN if there were none."""
 
     name: str
     pairs: Reals
@@ -37,7 +37,7 @@ class PositionMargins:
 
 
 def measure_margins(decision: Decision, seed: int = 0) -> tuple[int, list[PositionMargins]]:
-    """How many inputs were evaluated, and the margins at each position; the inputs of the decision are among them."""
+    """The number of inputs evaluated, and the margins at each position; includes the inputs of the decision."""
     task, decoder = decision.task, decision.decoder
     rows = task.prompt_length + len(task.layout.answer)
     count = int(min(INPUTS, max(16, NUMBERS // (rows * decoder.head[-1].weight.shape[1]))))
@@ -58,7 +58,7 @@ def measure_margins(decision: Decision, seed: int = 0) -> tuple[int, list[Positi
 
 
 def _pairs(values: Reals, tokens: Ints, right: Ints) -> Reals:
-    """(right, other) the least difference of two logits; in the last column the other is any token else."""
+    """(right, other) the smallest difference of two logits; the last column is the minimum over all other tokens."""
     size = len(tokens)
     own, rest = values[:, tokens], np.delete(values, tokens, axis=1)
     chosen = own[np.arange(len(own)), right]
@@ -73,7 +73,7 @@ def _pairs(values: Reals, tokens: Ints, right: Ints) -> Reals:
 
 
 def count_splits(decision: Decision) -> tuple[Ints, Ints]:
-    """(steps, variables) how often the boxes of each step were split by each variable; (steps,) how many boxes."""
+    """(steps, variables) how often each variable split the boxes of each step; (steps,) the number of boxes."""
     task = decision.task
     steps = len(task.layout.answer) + bool(task.layout.stop)
     splits = np.zeros((steps, (len(task.columns.words) + 1) * task.columns.length + 1), np.int64)
@@ -101,7 +101,7 @@ STYLE = """
 
 
 def decision_html(decision: Decision) -> str:
-    """The report and the picture as HTML that takes the font and the colours of the page around it."""
+    """The report and the picture as HTML, with the font and colours of the surrounding page."""
     rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>\n" for name, text in report_rows(decision))
     colour = "#00815d" if decision else "#c8321f"
     sections = "".join([*_margins(decision), *_splits(decision), *_examples(decision)])
@@ -144,7 +144,7 @@ def _margins(decision: Decision) -> Iterator[str]:
     )
     yield _section(
         "Margin at each position of the answer" + some,
-        f"The smallest margin met on {inputs:,} inputs, in logits, for each right answer (row) and each other one "
+        f"The smallest margin on {inputs:,} inputs, in logits, for each right answer (row) and each wrong one "
         f"(column), from 0 (dark) to {scale:.3g} (pale). A cross marks a wrong answer.",
         f'<div class="row">{"".join(grids)}</div>',
     )
@@ -153,7 +153,7 @@ def _margins(decision: Decision) -> Iterator[str]:
 def _pairs_grid(pairs: Reals, scale: float) -> str:
     rows, columns = pairs.shape
     cells = []
-    if 1 < rows <= 10:  # there is room for one digit
+    if 1 < rows <= 10:  # cells fit one digit
         for digit in range(rows):
             cells += [_label(digit, digit + 1, 1), _label(digit, rows + 1, digit + 2)]
     for row, column in np.argwhere(~np.isnan(pairs)).tolist():
@@ -182,7 +182,7 @@ def _splits(decision: Decision) -> Iterator[str]:
             cells.append(_cell(colour, title, row, variable + 2))
     yield _section(
         f"{int(boxes.sum()):,} boxes proved it",
-        "What the boxes of each position were split by: the symbols of the input, and the states of the automaton "
+        "The variables that split the boxes of each position: the symbols of the input, and the automaton's states "
         "between columns. Darker is more often; the last column counts the boxes.",
         _grid(f"max-content repeat({variables},minmax(0,12px)) max-content", "13px", cells),
     )

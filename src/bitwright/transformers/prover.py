@@ -1,4 +1,4 @@
-"""Decisions: whether a decoder answers a task rightly on every input."""
+"""Decides whether a decoder is correct on every input of a task."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from bitwright.transformers.layout import ColumnTask, mixture_of
 from bitwright.transformers.modules import Evaluator, Module, compare, evaluator_of, runtime_of
 from bitwright.transformers.steps import StepProof, bound_input, prove_step, step_of
 
-FEW = 2**16  # inputs that are all tried
-VARIED = 1000  # inputs that are tried where there are more
+FEW = 2**16  # most inputs tested exhaustively
+VARIED = 1000  # inputs tested if there are more
 UNITS: Mapping[Arithmetic, float] = {"real": 0.0, "float32": FLOAT32}
-Progress = Callable[[int, int], None]  # what is done, and of how much
+Progress = Callable[[int, int], None]  # done, total
 
 
 def decide(
@@ -48,19 +48,19 @@ def decide(
     progress: Progress | None = None,
     note: Callable[[str], None] | None = None,
 ) -> Decision:
-    """Whether a decoder answers a task rightly on every input: one claim on the answers, and one on the stop token.
+    """Decides whether a decoder is correct on every input of a task: one claim on the answers, one on the stop token.
 
     Args:
-        module: what the decoder describes: (n, length) tokens to logits. The two are compared on thousands of inputs
-            first: nothing is decided if they differ. The module replays the counterexamples.
-        arithmetic: "float32" for real arithmetic and every float32 evaluation; where that cannot be proved, the claim
-            is on real arithmetic, and says so.
-        seconds: the time after which no more is proved. At most 65,536 inputs are all tried nevertheless.
-        seed: of the inputs that are tried as counterexamples.
-        workers: who proves the steps of decoding; the result is the same.
-        journal: the steps that were proved before; those that are proved now are added.
-        progress: gets the number of boxes that are bounded, and about how many there will be.
-        note: gets what is known before the proof begins.
+        module: the module that the decoder describes: (n, length) tokens to logits. Both are first compared on
+            thousands of inputs; nothing is decided if they differ. The module replays the counterexamples.
+        arithmetic: "float32" for real arithmetic and every float32 evaluation; if that cannot be proved, the claim
+            covers real arithmetic only, and its `arithmetic` is "real".
+        seconds: time limit of the proofs. Up to 65,536 inputs are tested exhaustively regardless.
+        seed: seed of the inputs tried as counterexamples.
+        workers: processes that prove the steps of decoding; they do not change the result.
+        journal: the steps proved earlier; new ones are added.
+        progress: called with the number of boxes bounded, and an estimate of the total.
+        note: called with what is known before the proof begins.
     """
     check_decoder(decoder)
     check_fit(decoder, task)
@@ -68,7 +68,7 @@ def decide(
     runtime = None if module is None else runtime_of(module, task)
     comparison = None if runtime is None else compare(decoder, runtime, task, seed)
     if comparison is not None and not comparison.agrees:
-        claims = leave_open(task, "the description is not the module")
+        claims = leave_open(task, "the decoder does not describe the module")
     elif reason := not_covered(decoder):
         claims = search_claims(decoder, task, runtime, reason, seed, seconds)
     else:
@@ -78,7 +78,7 @@ def decide(
         if task.inputs <= FEW:
             hunt.check(next(task.every_input()))
             if note and not hunt.examples and hunt.least > 0:
-                note(f"right on all {task.inputs:,} inputs; trying to prove it")
+                note(f"correct on all {task.inputs:,} inputs; trying to prove it")
         else:
             hunt.check(mixture_of(task).vary(VARIED, np.random.default_rng(seed)))
         proofs = [prove(decoder, task, about, arithmetic, hunt, effort) for about in claim_names(task)]
@@ -89,10 +89,10 @@ def decide(
 
 
 def not_covered(decoder: Decoder) -> str:
-    """Why nothing can be proved of a decoder; empty if something can."""
+    """Why nothing can be proved about a decoder; empty if something can."""
     if len(decoder.layers) != 1:
-        return f"proofs cover decoders of one layer; this one has {len(decoder.layers)}"
-    return "" if decoder.layers[0].heads else "proofs cover decoders with attention; this one has no heads"
+        return f"proofs cover one-layer decoders; this decoder has {len(decoder.layers)} layers"
+    return "" if decoder.layers[0].heads else "proofs cover decoders with attention; this decoder has no heads"
 
 
 def claim_names(task: ColumnTask) -> tuple[str, ...]:
@@ -100,14 +100,14 @@ def claim_names(task: ColumnTask) -> tuple[str, ...]:
 
 
 def leave_open(task: ColumnTask, reason: str) -> tuple[DecoderClaim, ...]:
-    """The claims, none of them decided for this reason."""
+    """The claims, all undecided for this reason."""
     return tuple(
         DecoderClaim(about, "not decided", "float32", "search", 0, open=(reason,)) for about in claim_names(task)
     )
 
 
 def try_all(claims: Sequence[DecoderClaim], model: Module, task: ColumnTask) -> tuple[DecoderClaim, ...]:
-    """The claims; those that are not decided are tested on all inputs, and keep what their proofs left open."""
+    """The claims, with undecided ones tested exhaustively; they keep the open cases of their proofs."""
     found, last = [], len(task.layout.answer)
     for claim, tested in zip(claims, exhaust(model, task), strict=True):
         example = tested.counterexample
@@ -122,7 +122,7 @@ def try_all(claims: Sequence[DecoderClaim], model: Module, task: ColumnTask) -> 
 def search_claims(
     decoder: Decoder, task: ColumnTask, runtime: Evaluator | None, reason: str, seed: int, seconds: float
 ) -> tuple[DecoderClaim, ...]:
-    """The claims where nothing can be proved: tested on all inputs if they are few, else what a search finds."""
+    """The claims if nothing can be proved: an exhaustive test if there are few inputs, otherwise a search."""
     model = decoder if runtime is None else runtime
     if task.inputs <= FEW:
         return exhaust(model, task)
@@ -140,16 +140,16 @@ def _is_below(table: AttentionTable, example: Counterexample) -> bool:
 
 @dataclass
 class Hunt:
-    """The search for counterexamples: the first one to each claim."""
+    """The search for counterexamples: keeps the first one to each claim."""
 
     decoder: Decoder
     task: ColumnTask
-    model: Evaluator  # has the last word
-    examples: dict[str, Counterexample] = field(default_factory=dict)  # by what the claim is about
+    model: Evaluator  # replays the candidates
+    examples: dict[str, Counterexample] = field(default_factory=dict)  # by subject of the claim
     least: float = np.inf  # margin of an input
 
     def check(self, inputs: Ints) -> None:
-        """Keeps the first counterexample of each kind among inputs."""
+        """Records the first counterexample of each kind among inputs."""
         if not len(inputs):
             return
         margins = forced_margins(self.decoder, self.task, inputs)
@@ -165,7 +165,7 @@ class Hunt:
                     break
 
     def _confirms(self, example: Counterexample) -> bool:
-        """Whether a module wrote what is wrong, or the decoder does in real arithmetic, whatever float64 rounds."""
+        """Whether a module confirmed the error, or real arithmetic does, independent of float64 rounding."""
         return example.replayed_by == "module" or _is_below(self.table, example)
 
     @cached_property
@@ -174,7 +174,7 @@ class Hunt:
         return tabulate(self.decoder, self.task, 0.0)
 
     def refute(self, claim: DecoderClaim) -> DecoderClaim:
-        """The claim, refuted if a counterexample to it was found."""
+        """The claim, refuted if there is a counterexample to it."""
         example = self.examples.get(claim.about)
         if example is None or claim.verdict == "proved":
             return claim
@@ -183,7 +183,7 @@ class Hunt:
 
 @dataclass(frozen=True)
 class Effort:
-    """Who proves steps of decoding, what was proved before, the seed of the inputs to try, and when to give up."""
+    """The workers, the journal, the seed and the time limit of the proofs."""
 
     workers: Workers
     journal: StepJournal | None
@@ -195,7 +195,7 @@ class Effort:
 def prove(
     decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, effort: Effort
 ) -> DecoderClaim:
-    """The claim on the answers, or on the stop token: for float32 if that can be proved, else for real numbers."""
+    """The claim on the answers, or on the stop token: for float32 if that can be proved, otherwise for real numbers."""
     if about in hunt.examples:
         return DecoderClaim(about, "not decided", "real", "all inputs" if task.inputs <= FEW else "search", 0)
     single = arithmetic == "float32" and fits_float32(decoder)
@@ -215,7 +215,7 @@ def prove(
 
 
 def fits_float32(part: Any) -> bool:
-    """Whether all weights are numbers of float32."""
+    """Whether all weights are float32 numbers."""
     if isinstance(part, np.ndarray):
         with np.errstate(over="ignore"):
             return bool((part.astype(np.float32) == part).all())
@@ -225,14 +225,14 @@ def fits_float32(part: Any) -> bool:
 
 @dataclass(frozen=True)
 class BoxProof:
-    """What the proofs of all steps of decoding have in common, for one claim.
+    """The common setup of the proofs of all decoding steps, for one claim.
 
     Args:
-        doubt: whether to go on after a single input that is not proved.
-        seed: of the inputs that are tried as counterexamples.
-        seconds: after which no more is proved, from the first step on.
-        margin: a better one is not looked for.
-        watch: gets the boxes bounded in a step and the share of it that is proved; other processes have none.
+        doubt: whether to continue after a single input that is not proved.
+        seed: seed of the inputs tried as counterexamples.
+        seconds: time limit, from the first step on.
+        margin: the target; larger margins are not pursued.
+        watch: called with the boxes bounded in a step and its proved share; only in this process.
     """
 
     decoder: Decoder
@@ -269,7 +269,7 @@ class BoxProof:
 
 
 def prove_by_boxes(proof: BoxProof, hunt: Hunt, effort: Effort) -> DecoderClaim:
-    """The claim by boxes of inputs; without `doubt` the first single input that is not proved ends the attempt."""
+    """The claim, proved by boxes of inputs; without `doubt` the first single unproved input ends the attempt."""
     results: list[StepResult] = []
 
     def watch(boxes: int, share: float) -> None:
@@ -288,7 +288,7 @@ def prove_by_boxes(proof: BoxProof, hunt: Hunt, effort: Effort) -> DecoderClaim:
 
 
 def _step_results(proof: BoxProof, effort: Effort) -> Generator[StepResult]:
-    """What comes of each step, in order; of those in the journal, what it says."""
+    """The results of all steps, in order; steps in the journal are not repeated."""
     keys: list[Key] = [(proof.about, proof.arithmetic, step) for step in range(len(proof.groups))]
     known = {} if effort.journal is None else {**effort.journal.known}
     missing = [step for step, key in enumerate(keys) if key not in known]
@@ -301,7 +301,7 @@ def _step_results(proof: BoxProof, effort: Effort) -> Generator[StepResult]:
 
 
 def prove_step_alone(proof: BoxProof, number: int) -> StepResult:
-    """What comes of one step; it depends on nothing but the proof and the number, unless the time is up."""
+    """The result of one step; it depends only on the proof and the number, unless time runs out."""
     hunt, groups = Hunt(proof.decoder, proof.task, evaluator_of(proof.decoder)), proof.groups[number]
     end: End = "done"
 

@@ -1,4 +1,4 @@
-"""A decision in words: a headline, one line for each claim, what the decoder is and what it was compared with."""
+"""The report of a decision: a headline, one line per claim, the decoder and the comparison with a module."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ ARITHMETIC = {"real": "real arithmetic", "float32": "real arithmetic and float32
 
 
 def report(decision: Decision) -> list[str]:
-    """The lines of a report; the first one is the verdict."""
+    """The lines of a report; the first line is the verdict."""
     rows = report_rows(decision)
     width = max(len(name) for name, _ in rows)
     return [headline(decision), *(f"  {name:{width}}  {text}" for name, text in rows)]
 
 
 def report_rows(decision: Decision) -> list[tuple[str, str]]:
-    """What is known of each claim, the margin and wrong inputs if measured, the module and the decoder."""
+    """The rows of a report: claims, measured margin and wrong inputs, the module and the decoder."""
     rows = [("answers" if claim.about != "stop" else "stop token", describe_claim(claim)) for claim in decision.claims]
     rows += describe_measurements(decision)
     return [
@@ -39,11 +39,11 @@ def report_rows(decision: Decision) -> list[tuple[str, str]]:
 
 
 def describe_measurements(decision: Decision) -> list[tuple[str, str]]:
-    """The smallest margin and the number of wrong inputs, where they were measured."""
+    """The smallest margin and the number of wrong inputs, if measured."""
     rows, smallest, wrong = [], decision.smallest, decision.wrong
     if smallest is not None:
         at = (*decision.task.layout.answer, "the stop token")[smallest.step]
-        least = f"; none is below {smallest.bound:.4g}"
+        least = f"; no margin is below {smallest.bound:.4g}"
         rows.append(("margin", f"{smallest.attained:.4g} at {at} of {smallest.inputs}{least}"))
     if wrong is not None:
         rows.append(("wrong", describe_wrong(wrong, decision.task)))
@@ -51,13 +51,13 @@ def describe_measurements(decision: Decision) -> list[tuple[str, str]]:
 
 
 def describe_wrong(wrong: WrongInputs, task: ColumnTask) -> str:
-    """How many of the inputs that were tried are answered wrongly."""
+    """The number of tested inputs that are answered incorrectly."""
     tried = f"all {wrong.tried:,}" if wrong.tried == task.inputs else f"{wrong.tried:,} random"
     return f"{wrong.wrong:,} of {tried} inputs"
 
 
 def headline(decision: Decision) -> str:
-    """The verdict in one sentence, with what it covers."""
+    """The verdict and its scope in one sentence."""
     task, verdict = decision.task, decision.verdict
     what = f"this decoder computes {task.columns.statement}"
     if len(decision.claims) > 1:
@@ -70,24 +70,24 @@ def headline(decision: Decision) -> str:
     if worst.counterexample is not None:
         return f"REFUTED: {describe_counterexample(task, worst.counterexample)}"
     if verdict == "tested":
-        return f"TESTED: {what}, on all {count_inputs(task.inputs)} inputs with {worst.runtime}, which is no proof"
+        return f"TESTED: {what}, on all {count_inputs(task.inputs)} inputs with {worst.runtime}, which is not a proof"
     if decision.comparison is not None and not decision.comparison.agrees:
         apart, bound = decision.comparison.largest_difference, decision.comparison.bound
-        differ = f"their logits differ by up to {apart:.2g}, {FACTOR} times the rounding of float32 is {bound:.2g}"
-        return f"NOT DECIDED: the description is not your module: {differ}; check heads, activation and eps"
+        differ = f"their logits differ by up to {apart:.2g}; the limit, {FACTOR} times float32 rounding, is {bound:.2g}"
+        return f"NOT DECIDED: the decoder does not describe your module: {differ}; check heads, activation and eps"
     return f"NOT DECIDED: whether {what}"
 
 
 def describe_claim(claim: DecoderClaim) -> str:
-    """What is known of one claim."""
+    """The verdict of one claim, in words."""
     if claim.verdict == "proved":
         work = f"{claim.boxes:,} {claim.method}"
         margin = "" if claim.margin is None else f"; every margin is at least {claim.margin:.3g}"
         return f"proved in {ARITHMETIC[claim.arithmetic]}, in {work}{margin}"
     if claim.verdict == "tested":
-        return f"right on all {count_inputs(claim.inputs)} inputs; smallest margin {claim.margin:.3g}{_open(claim)}"
+        return f"correct on all {count_inputs(claim.inputs)} inputs; smallest margin {claim.margin:.3g}{_open(claim)}"
     if claim.counterexample is not None:
-        return f"refuted; decoded again by the {claim.counterexample.replayed_by}"
+        return f"refuted; replayed by the {claim.counterexample.replayed_by}"
     return f"not decided{_open(claim)}"
 
 
@@ -96,15 +96,15 @@ def _open(claim: DecoderClaim) -> str:
 
 
 def describe_counterexample(task: ColumnTask, example: Counterexample) -> str:
-    """The input, what is written and what is right."""
+    """The input, the output and the right answer."""
     if example.step == len(example.right):
-        return f"{example.inputs}: token {example.written[-1]} follows the answer, which is no stop token"
+        return f"{example.inputs}: token {example.written[-1]} follows the answer, but is not a stop token"
     right, written = describe_answer(task, example.right), describe_answer(task, example.written)
-    return f"{example.inputs}: decoding gives {written}, right is {right}"
+    return f"{example.inputs}: decoding gives {written} instead of {right}"
 
 
 def describe_answer(task: ColumnTask, tokens: tuple[int, ...]) -> str:
-    """An answer as people write it: numbers and flags, or the bare tokens if they are no answer."""
+    """An answer in readable form: numbers and flags, or the bare tokens if they are not a valid answer."""
     symbols: dict[str, dict[int, int]] = {}
     for place, token in zip(task.layout.answer, tokens, strict=False):
         allowed = task.tokens(place.word)
@@ -124,7 +124,7 @@ def _value(task: ColumnTask, word: str, symbols: Mapping[int, int]) -> int | str
 
 
 def describe_task(task: ColumnTask) -> list[tuple[str, str]]:
-    """What a task means: its words, the tokens of its symbols, and the tokens of one input with the right answer."""
+    """The meaning of a task: its words, the tokens of its symbols, and the tokens of one input and its right answer."""
     columns, layout = task.columns, task.layout
     lengths = (task.positions >= 0).sum(1).tolist()
     rows = [
@@ -156,9 +156,9 @@ def _symbols(task: ColumnTask, name: str, size: int, length: int) -> str:
 
 
 def describe_comparison(comparison: ModuleComparison | None) -> str:
-    """What the decoder was compared with."""
+    """The result of the comparison with a module."""
     if comparison is None:
-        return "not compared: no module was given, so the verdict is about the decoder as described"
+        return "not compared: no module was given, so the verdict covers the decoder as described"
     if not comparison.agrees:
         bound = f"{FACTOR} times rounding ({comparison.bound:.2g})"
         return f"differs by up to {comparison.largest_difference:.2g}, more than {bound}"
@@ -186,7 +186,7 @@ def describe_layer(layer: Layer) -> str:
 
 
 def count_inputs(number: int) -> str:
-    """A number of inputs; exact, as a power where it is one of 10 or 2.
+    """A number of inputs; exact, written as a power if it is one of 10 or 2.
 
     >>> count_inputs(10**20), count_inputs(2**128), count_inputs(12_769)
     ('10^20', '2^128', '12,769')
@@ -215,7 +215,7 @@ def document(decision: Decision) -> dict[str, Any]:
 
 
 def _measurements(decision: Decision) -> dict[str, Any]:
-    """The smallest margin and the number of wrong inputs as JSON, where they were measured."""
+    """The smallest margin and the number of wrong inputs as JSON, if measured."""
     found: dict[str, Any] = {}
     if (smallest := decision.smallest) is not None:
         found["smallest_margin"] = {name: of for name, of in vars(smallest).items() if name != "symbols"}

@@ -1,9 +1,9 @@
 """`ensure` lines about words of symbols, as one automaton over columns.
 
-A line defines a *number* by its digits (`z == a + b`), the symbol in *each column* (`z[i] == (a[i] + b[i]) mod 2 for i
-in 1..8`), or a *flag* (`negative == (a < b)`). Everything is computed by registers that a column updates: a linear form
-of numbers by its carry, also where only its sign is asked for; a running sum, maximum or minimum by its value. Where
-the digits depend on a comparison (`max`, `min`, `abs`), the automaton guesses the outcome and checks it at the end.
+A line defines a *number* by its digits (`z == a + b`), the symbol in *each column* (`z[i] == (a[i] + b[i]) mod 2 for
+i in 1..8`), or a *flag* (`negative == (a < b)`). Registers updated column by column compute everything: the carry for a
+linear form of numbers, even if only its sign matters; the value for a running sum, maximum or minimum. If the digits
+depend on a comparison (`max`, `min`, `abs`), the automaton guesses the outcome and checks it at the end.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from bitwright.rules.expressions import COMPARISONS, Combined, Constant, Named, 
 from bitwright.transformers.columns import Columns, check, from_step
 
 MAX_GUESSES = 6
-MAX_BITS = 20_000  # of a constant
+MAX_BITS = 20_000  # largest constant
 FUNCTIONS: Mapping[str, Callable[..., int]] = {"max": max, "min": min, "abs": abs}
 RUNNING: Mapping[str, Callable[[int, int], int]] = {"sum": int.__add__, "max": max, "min": min}
 _REST = "the carry of the answer"
 
 Tree = Any  # an expression of ensure lines, a Call or a Span
-Form = Mapping[str, int]  # the factor of each number; that of "" is the constant
+Form = Mapping[str, int]  # the factor of each number; "" holds the constant
 Value = Callable[[Any], int]
 
 
@@ -67,7 +67,7 @@ class Span:
 
 
 class SpecificationReader(EnsureReader):
-    """Reads ensure lines with functions and spans."""
+    """Parses ensure lines with functions and spans."""
 
     most_signs = 200
 
@@ -90,16 +90,16 @@ class SpecificationReader(EnsureReader):
 def compile_lines(
     lines: Mapping[str, EnsureLine], words: Sequence[InputWord], answer: Token, digits: int, length: int
 ) -> Columns:
-    """The automaton of some lines; raises WrongError at the token that it does not understand.
+    """Compiles lines to an automaton; raises WrongError at the first token that it does not support.
 
     Args:
-        lines: by their text; each defines one answer.
-        answer: the name of the answer that has a symbol in each of `digits` columns; without text if there is none.
-        length: how many columns the automaton reads.
+        lines: by text; each defines one answer.
+        answer: the name of the answer with a symbol in each of `digits` columns; its text is empty if there is none.
+        length: number of columns.
     """
     for word in words:
         if not word.base and word.length < length:
-            raise InputError(f"'{word.name}' has {word.length} symbols, and the task {length}; use equal lengths")
+            raise InputError(f"'{word.name}' has {word.length} symbols, but the task has {length}; use equal lengths")
     task = _Specification(lines, {word.name: word for word in words}, answer, digits, length)
     circuits = list(task.circuits())
 
@@ -136,7 +136,7 @@ class _Specification:
     length: int
 
     def circuits(self) -> Iterator[_Circuit]:
-        """One for each choice of all guesses."""
+        """One circuit for each choice of all guesses."""
         choices: list[tuple[bool, ...]] = [()]
         while choices:
             chosen = choices.pop()
@@ -146,7 +146,7 @@ class _Specification:
                 choices += [(*chosen, False), (*chosen, True)]
 
     def definitions(self) -> Iterator[tuple[Named, Tree, EnsureLine]]:
-        """What each line defines, and as what."""
+        """The definition of each line, and its kind."""
         known = set(self.words)
         for line in self.lines.values():
             truth = line.truth
@@ -162,22 +162,22 @@ class _Specification:
 
     def word(self, name: Named | Span) -> InputWord:
         if name.text not in self.words:
-            hint = suggestion(name.text, self.words) or f"; there are {listing([*self.words])}"
+            hint = suggestion(name.text, self.words) or f"; the inputs are {listing([*self.words])}"
             raise WrongError(name.token, f"'{name.text}' is not an input{hint}")
         return self.words[name.text]
 
     def base(self, form: Form, token: Token) -> int:
-        """The base of the numbers of a form, or of all numbers where it is constant."""
+        """The base of the numbers of a form, or of all numbers if the form is constant."""
         bases = {self.words[name].base for name in form if name} or {word.base for word in self.words.values()} - {0}
         if len(bases) != 1:
-            raise WrongError(token, f"one line takes numbers of one base, and here they are {sorted(bases)}")
+            raise WrongError(token, f"the numbers of a line must have the same base, got bases {sorted(bases)}")
         return bases.pop()
 
     def checked(self, columns: Columns) -> Columns:
-        """The automaton, once its numbers are known to fit into their digits."""
+        """The automaton, after checking that its numbers fit into their digits."""
         for name, values in columns.flags.items():
             if name != _REST and values.min() < 0:
-                raise InputError(f"'{name}' can be {values.min()}; add a constant, so that its values start at 0")
+                raise InputError(f"'{name}' can be {values.min()}; add a constant to make its smallest value 0")
         rest = columns.flags.get(_REST)
         if rest is None:
             return columns
@@ -185,12 +185,12 @@ class _Specification:
         if last.min() < 0:
             raise InputError(f"'{self.answer.text}' can be negative; write abs(...), or mod a power of the base")
         if last.max() > 0:
-            raise InputError(f"'{self.answer.text}' needs more digits than the {self.digits} in the answer")
+            raise InputError(f"'{self.answer.text}' needs more than the {self.digits} digits of the answer")
         return replace(columns, flags={name: of for name, of in columns.flags.items() if name != _REST})
 
 
 def _last_states(columns: Columns, lengths: Sequence[int]) -> NDArray[np.bool_]:
-    """The end states that inputs reach whose words have these lengths, and are 0 in later columns."""
+    """The end states reachable by inputs whose words have these lengths, and are 0 in later columns."""
     before, after = columns.edges[:, 0], columns.edges[:, -1]
     states = columns.starts
     for column in range(columns.length):
@@ -201,20 +201,20 @@ def _last_states(columns: Columns, lengths: Sequence[int]) -> NDArray[np.bool_]:
 
 
 class _MoreGuessesError(Exception):
-    """There are more guesses to make than were chosen."""
+    """More guesses are needed than were chosen."""
 
 
 class _Circuit:
-    """The registers that compute all lines under one choice of guesses."""
+    """The registers that compute all lines for one choice of guesses."""
 
     def __init__(self, task: _Specification, choices: tuple[bool, ...]) -> None:
         self.task, self.choices, self.guesses = task, choices, 0
-        self.places: dict[Hashable, int] = {}  # the registers: where each stands in the lists below
+        self.places: dict[Hashable, int] = {}  # the registers: index of each in the lists below
         self.starts: list[Any] = []
-        self.updates: list[Callable[[Any, Mapping[str, int]], tuple[Any, int]]] = []  # to the next state and an output
-        self.conditions: list[Value] = []  # whether the guesses were right, of the last states
-        self.flags: dict[str, Value] = {}  # of the last states
-        self.written: Value | None = None  # the answer in a column, of the values there and the registers' outputs
+        self.updates: list[Callable[[Any, Mapping[str, int]], tuple[Any, int]]] = []  # next state and output
+        self.conditions: list[Value] = []  # of the final states: whether the guesses were right
+        self.flags: dict[str, Value] = {}  # of the final states
+        self.written: Value | None = None  # the answer in a column, from its values and the registers' outputs
         for name, tree, line in task.definitions():
             self._define(name, tree, line)
 
@@ -232,7 +232,7 @@ class _Circuit:
                 raise WrongError(name.token, f"'{name.text}' has no columns in the answer: {name.text}[1..n]")
             if _is_number(tree):
                 cure = f"answer its digits, as in answer {name.text}[1..n]"
-                flag = f"a flag takes comparisons, as in {name.text} == (a < b)"
+                flag = f"flags need comparisons, as in {name.text} == (a < b)"
                 raise WrongError(name.token, f"'{name.text}' is a number; {cure} ({flag})")
             self.flags[name.text] = _compiled(tree, self._of_flag)
         elif name.index is None:
@@ -241,19 +241,19 @@ class _Circuit:
             self.written = self._of_column(name, tree, line)
 
     def _define_number(self, tree: Tree, line: EnsureLine) -> None:
-        """The digits of a number are the outputs of the register of its carry."""
+        """The digits of a number, which are the outputs of its carry register."""
         task, token = self.task, _token(tree)
         if line.ranges:
-            raise WrongError(line.ranges[0].token, "a line about a number has no 'for'; one about columns defines z[i]")
+            raise WrongError(line.ranges[0].token, "a number takes no 'for'; write z[i] == to define columns")
         modular = isinstance(tree, Combined) and tree.sign == "%"
         form = self.linear(tree.left if modular else tree)
         base = task.base(form, token)
         if modular and constant(tree.right) != base**task.digits:
-            raise WrongError(tree.token, f"mod must be {base}^{task.digits}, the digits of the answer")
+            raise WrongError(tree.token, f"mod must be {base}^{task.digits}, to match the digits of the answer")
         if not modular:
             if task.digits < task.length:
                 raise WrongError(
-                    token, f"the answer has {task.digits} of {task.length} digits; ask for all, or write mod"
+                    token, f"the answer has {task.digits} of {task.length} digits; list all of them, or write mod"
                 )
             self.flags[_REST] = lambda states: int(states[register][0])
         register = self.carry(form, token)
@@ -265,46 +265,46 @@ class _Circuit:
         ranges = [(item.name, constant(item.first), constant(item.last)) for item in line.ranges]
         if ranges != [(index, 1, self.task.length)]:
             wanted = f"{name.text}[i] == ... for i in 1..{self.task.length}"
-            raise WrongError(name.token, f"a line about columns defines all of them: {wanted}")
+            raise WrongError(name.token, f"a definition by columns must cover all of them: {wanted}")
         inner = _compiled(tree, lambda part: self._in_column(part, index))
 
         def written(column: Any) -> int:
             if (value := inner(column)) < 0:
-                raise WrongError(_token(tree), f"'{name.text}' can be {value}; add a constant, so that it starts at 0")
+                raise WrongError(_token(tree), f"'{name.text}' can be {value}; add a constant so that it starts at 0")
             return value
 
         return written
 
     def _in_column(self, tree: Tree, index: str) -> Value | None:
-        """The values that a column has without computing: symbols, and what runs over those before it."""
+        """The values available in a column: symbols, and running values over the columns before it."""
         if (register := self._running(tree, index)) is not None:
             return lambda column: int(column[1][register])
         if isinstance(tree, Named | Span):
             if not (isinstance(tree, Named) and isinstance(tree.index, Named) and tree.index.text == index):
                 wanted = f"{tree.text}[{index}], or sum, max or min of {tree.text}[1..{index}]"
-                raise WrongError(tree.token, f"a line about columns takes {wanted}")
+                raise WrongError(tree.token, f"a definition by columns takes {wanted}")
             name = self.task.word(tree).name
             return lambda column: int(column[0][name])
         return None
 
     def _of_flag(self, tree: Tree) -> Value | None:
-        """The values of the last states: comparisons of numbers, and what runs over a whole word."""
+        """The values available at the end: comparisons of numbers, and running values over a whole word."""
         if (register := self._running(tree, "")) is not None:
             return lambda states: int(states[register])
         if isinstance(tree, Combined) and tree.sign in COMPARISONS and _has_numbers(tree):
             return self._compared(tree)
         if isinstance(tree, Named | Span):
             wanted = f"({tree.text} == ...), or sum, max or min of {tree.text}[1..n]"
-            raise WrongError(tree.token, f"a flag takes comparisons of numbers such as {wanted}")
+            raise WrongError(tree.token, f"a flag needs a comparison of numbers, such as {wanted}")
         return None
 
     def _running(self, tree: Tree, index: str) -> int | None:
-        """The register of sum, max or min over a[1..index], or a whole word; a sum may be taken modulo a constant."""
+        """The register of sum, max or min over a[1..index] or a whole word; a sum may be reduced modulo a constant."""
         modulus = 0
         if isinstance(tree, Combined) and tree.sign == "%" and _is_running(tree.left):
             modulus, tree = constant(tree.right), tree.left
             if tree.function != "sum" or modulus < 1:
-                raise WrongError(tree.token, "mod takes a sum here, and a number of at least 1")
+                raise WrongError(tree.token, "here mod needs a sum on the left and a number of at least 1 on the right")
         if not _is_running(tree):
             return None
         (span,) = tree.arguments
@@ -324,7 +324,7 @@ class _Circuit:
         return self._register((tree.function, word.name, modulus), start, update)
 
     def linear(self, tree: Tree) -> Form:
-        """A number as a linear form of the inputs, under the guesses of this circuit."""
+        """A number as a linear form of the inputs, under this circuit's guesses."""
         if isinstance(tree, Named) and tree.index is None:
             if not self.task.word(tree).base:
                 raise WrongError(tree.token, f"'{tree.text}' is a word of symbols; write {tree.text}[i]")
@@ -337,7 +337,7 @@ class _Circuit:
                 return combine({}, right, left.get("", 0))
             if {*right} <= {""}:
                 return combine({}, left, right.get("", 0))
-            raise WrongError(tree.token, "'*' takes a constant on one side")
+            raise WrongError(tree.token, "'*' needs a constant on one side")
         if isinstance(tree, Call):
             _check_call(tree)
             forms = [self.linear(part) for part in tree.arguments]
@@ -379,7 +379,7 @@ class _Circuit:
         return truth
 
     def carry(self, form: Form, token: Token, exact: bool = False) -> int:
-        """The register of a linear form: its carry, and, if `exact`, whether a digit was not 0."""
+        """The register of a linear form: its carry, and with `exact` also whether any digit was nonzero."""
         base = self.task.base(form, token)
         factors = [(name, factor) for name, factor in form.items() if name]
 
@@ -408,7 +408,7 @@ def constant(tree: Tree) -> int:
 
 
 def _compiled(tree: Tree, leaf: Callable[[Tree], Value | None]) -> Value:
-    """An expression as a function; `leaf` gives the functions of the parts that are not computed from their parts."""
+    """An expression as a function; `leaf` returns the functions of the parts without operands."""
     if (found := leaf(tree)) is not None:
         return found
     if isinstance(tree, Constant):
@@ -429,9 +429,9 @@ def _check_call(tree: Call) -> None:
 
 def _operated(tree: Combined, left: int, right: int) -> int:
     if tree.sign in ("//", "%") and right < 1:
-        raise WrongError(tree.token, f"'{tree.sign}' takes a number of at least 1, got {right}")
+        raise WrongError(tree.token, f"'{tree.sign}' needs a divisor of at least 1, got {right}")
     if tree.sign == "^" and (right < 0 or left.bit_length() * right > MAX_BITS):
-        raise WrongError(tree.token, f"'^' takes an exponent of at least 0, and gives at most {MAX_BITS:,} bits")
+        raise WrongError(tree.token, f"'^' needs an exponent of at least 0 and a result of at most {MAX_BITS:,} bits")
     return int(combined(tree.sign, left, right))
 
 

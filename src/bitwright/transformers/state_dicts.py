@@ -1,9 +1,9 @@
-"""Decoders from state dicts: names and arrays as GPT-2 and nanoGPT have them, or as Qwen3 and Llama do.
+"""Decoders from state dicts, with the names and arrays of GPT-2 and nanoGPT, or of Qwen3 and Llama.
 
     decoder = from_gpt2(model.state_dict(), GptOptions(heads=2))
     decoder = from_llama(read_state_dict("model.safetensors"), LlamaOptions(heads=4, key_heads=2, rope_base=1e6))
 
-What a state dict does not say, the options do. A name that is missing or unknown is an error: no weight is left out.
+Options supply what a state dict does not contain. A missing or unknown name is an error: no weight is ignored.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from bitwright.transformers.decoder import (
 from bitwright.transformers.files import open_weights
 
 WHAT = "a file of weights"
-LAYOUTS = {  # a name that tells each layout
+LAYOUTS = {  # a name unique to each layout
     "from_gpt2": "attn.c_attn",
     "from_llama": "self_attn.q_proj",
     "GPT-NeoX, which is not read": "attention.query_key_value",
@@ -48,7 +48,7 @@ MAX_NPZ = 1 << 30  # bytes, unpacked
 
 @dataclass(frozen=True)
 class GptOptions:
-    """What a state dict of GPT-2 leaves open. GPT-2 has the activation "gelu_tanh", nanoGPT "gelu"."""
+    """Settings that a GPT-2 state dict does not contain. GPT-2 has the activation "gelu_tanh", nanoGPT "gelu"."""
 
     heads: int
     activation: Activation = "gelu_tanh"
@@ -57,7 +57,7 @@ class GptOptions:
 
 @dataclass(frozen=True)
 class LlamaOptions:
-    """What a state dict of Llama or Qwen3 leaves open; `key_heads` is the number of heads that keys and values have."""
+    """Settings that a Llama or Qwen3 state dict does not contain; `key_heads`: number of heads of keys and values."""
 
     heads: int
     key_heads: int | None = None
@@ -90,9 +90,9 @@ def _read_npz(path: Path) -> dict[str, Any]:
 
 
 def from_gpt2(weights: Mapping[str, Any], options: GptOptions) -> Decoder:
-    """A decoder with learned positions, LayerNorm, joint queries, keys and values, and a head that may be tied.
+    """A decoder with learned positions, LayerNorm, joint queries, keys and values, and an optionally tied head.
 
-    Matrices may be (in, out), as GPT-2 has them, or (out, in), as nanoGPT does.
+    Matrices may be (in, out), as in GPT-2, or (out, in), as in nanoGPT.
     """
     names = _Names(weights, "from_gpt2", ("_orig_mod.", "transformer."))
     tokens, positions = names.take("wte.weight", 2), names.take("wpe.weight", 2)
@@ -112,9 +112,9 @@ def from_gpt2(weights: Mapping[str, Any], options: GptOptions) -> Decoder:
 
 
 def from_llama(weights: Mapping[str, Any], options: LlamaOptions) -> Decoder:
-    """A decoder with RoPE, RMSNorm, grouped keys and values, SwiGLU, and normed queries and keys where there are norms.
+    """A decoder with RoPE, RMSNorm, grouped keys and values, SwiGLU, and normed queries and keys if it has the norms.
 
-    Its head may be tied. Scaled RoPE and attention to a window are not covered: `compare` would tell.
+    Its head may be tied. Scaled RoPE and sliding-window attention are not covered; `compare` detects them.
     """
     names = _Names(weights, "from_llama", ("_orig_mod.", "model."))
     tokens = names.take("embed_tokens.weight", 2)
@@ -142,10 +142,10 @@ def _heads(
     norms: tuple[Norm | None, Norm | None] = (None, None),
     rope: Rope | None = None,
 ) -> tuple[tuple[Head, ...], Chain]:
-    """The heads of a layer, and what is applied to their sum."""
+    """The heads of a layer, and the chain applied to their sum."""
     for name, number in (("heads", heads), ("key_heads", key_heads)):
         if isinstance(number, bool) or not isinstance(number, int):
-            raise InputError(f"{name} must be a whole number, got {shorten(repr(number))}")
+            raise InputError(f"{name} must be an integer, got {shorten(repr(number))}")
     if heads < 1:
         raise InputError(f"heads must be at least 1, got {heads}")
     if not 1 <= key_heads <= heads or heads % key_heads:
@@ -168,7 +168,7 @@ def _heads(
 
 
 def _parts(linear: Linear, count: int) -> tuple[Linear, ...]:
-    """The outputs in equal parts."""
+    """Splits the outputs into equal parts."""
     if linear.weight.shape[1] % count:
         raise InputError(f"{linear.weight.shape[1]} outputs are not a multiple of {count} heads")
     weights: list[Any] = np.split(linear.weight, count, axis=1)
@@ -177,14 +177,14 @@ def _parts(linear: Linear, count: int) -> tuple[Linear, ...]:
 
 
 class _Names:
-    """The arrays of a state dict that are not used yet."""
+    """The unused arrays of a state dict."""
 
     turned = True  # matrices are (out, in)
 
     def __init__(self, weights: Mapping[str, Any], layout: str, prefixes: tuple[str, ...]) -> None:
         if not isinstance(weights, Mapping) or not weights:
             what = "is empty" if isinstance(weights, Mapping) else f"must be a mapping, got {type(weights).__name__}"
-            raise InputError(f"the state dict {what}; it is what module.state_dict() gives")
+            raise InputError(f"the state dict {what}; pass the result of module.state_dict()")
         self.layout = layout
         self.left: dict[str, Any] = {}
         for name, value in weights.items():
@@ -192,38 +192,38 @@ class _Names:
                 name = name.removeprefix(prefix)
             self.left[name] = value
         if len(self.left) < len(weights):
-            raise InputError("the state dict has the same name with and without a prefix")
-        self.optional: dict[str, bool] = {}  # whether each name that may be left out is there, by its name in layer 0
+            raise InputError("the state dict contains the same name with and without a prefix")
+        self.optional: dict[str, bool] = {}  # whether each optional name is present, by its name in layer 0
 
     def shape(self, name: str) -> tuple[int, ...]:
         if name not in self.left:
-            known = suggestion(name, self.left) or f"; it begins with {listing([*map(shorten, self.left)], 3)}"
+            known = suggestion(name, self.left) or f"; it starts with {listing([*map(shorten, self.left)], 3)}"
             raise InputError(f"the state dict lacks {name}{self._other() or known}")
         return tuple(getattr(self.left[name], "shape", ()))
 
     def _other(self) -> str:
-        """A hint where the names are those of another layout."""
+        """A hint if the names belong to another layout."""
         names = " ".join(self.left)
-        hints = (f"; {sign} is a name of {of}" for of, sign in LAYOUTS.items() if of != self.layout and sign in names)
+        hints = (f"; {sign} belongs to {of}" for of, sign in LAYOUTS.items() if of != self.layout and sign in names)
         return next(hints, "")
 
     def take(self, name: str, dimensions: int) -> Any:
-        """The array of a name, which is then used."""
+        """The array of a name, which is marked as used."""
         shape, value = self.shape(name), self.left.pop(name)
         if hasattr(value, "detach") and value.is_floating_point():
             value = value.detach().cpu()
             value = (value if value.element_size() == 8 else value.float()).numpy()
         kind = str(getattr(value, "dtype", type(value).__name__))
         if not isinstance(value, np.ndarray) or value.dtype.kind != "f" or len(shape) != dimensions:
-            raise InputError(f"{name} must be {dimensions}-dimensional and of floats, got {kind} of shape {shape}")
+            raise InputError(f"{name} must be {dimensions}-dimensional with floats, got {kind} of shape {shape}")
         return value.astype(np.promote_types(value.dtype, np.float32))
 
     def take_optional(self, name: str) -> Any:
-        """The vector of a name that all layers have, or none."""
-        there = name in self.left
-        if self.optional.setdefault(re.sub(r"\.\d+\.", ".0.", name), there) != there:
-            raise InputError(f"{name} is there in some layers only")
-        return self.take(name, 1) if there else None
+        """The vector of a name, which all layers must have, or none."""
+        present = name in self.left
+        if self.optional.setdefault(re.sub(r"\.\d+\.", ".0.", name), present) != present:
+            raise InputError(f"{name} is missing from some layers")
+        return self.take(name, 1) if present else None
 
     def linear(self, name: str) -> Linear:
         weight = self.take(f"{name}.weight", 2)
@@ -242,18 +242,18 @@ class _Names:
         return [f"{name}.{number}" for number in range(max(numbers, default=0) + 1)]
 
     def drop_mask(self, name: str) -> None:
-        """Leaves out a mask, if it is that of a decoder."""
+        """Drops a mask, if it is a decoder's causal mask."""
         if np.ndim(mask := self.left.get(name, 0)) == 4:
             if not (np.asarray(mask)[0, 0] == np.tri(*np.shape(mask)[2:])).all():
                 raise InputError(f"{name} is not a causal mask")
             del self.left[name]
 
     def decoder(self, tables: tuple[Weights, ...], layers: list[Layer], norm: Norm) -> Decoder:
-        """The decoder, once every name is used; a head that is not there is tied to the first table."""
+        """The decoder, after checking that every name is used; a missing head is tied to the first table."""
         head = self.take("lm_head.weight", 2) if "lm_head.weight" in self.left else tables[0][0]
         head = Linear(head.T, self.take_optional("lm_head.bias"))
         if self.left:
-            raise InputError(f"the state dict has the unknown {listing([*map(shorten, self.left)], 5)}{self._other()}")
+            raise InputError(f"the state dict contains unknown {listing([*map(shorten, self.left)], 5)}{self._other()}")
         decoder = Decoder(tables, tuple(layers), norm, (head,))
         check(decoder)
         return decoder

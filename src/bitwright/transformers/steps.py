@@ -1,6 +1,6 @@
 """One step of decoding: bounds on the margin of its right token, over boxes of inputs.
 
-Branch and bound: the boxes of one step of decoding are split until all are proved.
+Branch and bound: the boxes of a step are split until all are proved.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from bitwright.transformers.sums import Boxes, Cases, Outputs, bound, shares
 
 BATCH = 4096  # boxes bounded at a time, at most
 MEMORY = 20_000_000  # numbers
-HALVINGS, WISHES = 6, 4  # of the range of an attention output, at most; and those that try for a better margin
-MAX_PIECES = 600_000  # of ranges, before a proof is given up
+HALVINGS, WISHES = 6, 4  # most halvings of a range of attention outputs; those that pursue a better margin
+MAX_PIECES = 600_000  # most ranges before a proof is abandoned
 
 
 @dataclass(frozen=True)
 class Step:
-    """The groups of one step of decoding, and what their bounds need; a case is the number of a group."""
+    """The groups of one decoding step, and the inputs of their bounds; a case is the number of a group."""
 
     table: AttentionTable
     groups: list[Group]
-    symbols: Ints  # (cases,) in front of the answer
+    symbols: Ints  # (cases,) before the answer
     right: Ints  # (cases,) tokens; the first stop token at the last step
-    also: tuple[int, ...]  # tokens that are right too
-    residual: AffineForm  # (cases,) what attention is added to
+    also: tuple[int, ...]  # other accepted tokens
+    residual: AffineForm  # (cases,) the stream before attention is added
     cases: Cases
 
     @cached_property
@@ -45,13 +45,13 @@ class Step:
 
     @property
     def batch(self) -> int:
-        """How many boxes to bound at a time, for the memory that logits and shares take."""
+        """The batch size of boxes, limited by the memory for logits and shares."""
         symbols = int(next(iter(self.queries.values())).entries[0, ..., 0].size)
         return int(min(BATCH, max(1, MEMORY // max(symbols, self.table.decoder.head[-1].weight.shape[1]))))
 
     @cached_property
     def pieces(self) -> int:
-        """For how many ranges to bound margins at a time, for the memory that slopes take."""
+        """The batch size of ranges, limited by the memory for slopes."""
         decoder = self.table.decoder
         mlp = decoder.layers[0].mlp
         chains = (decoder.head, *(() if mlp is None else (mlp.up, mlp.down)))
@@ -59,7 +59,7 @@ class Step:
         return int(max(1, MEMORY // ((self.table.rank + 1) * widest)))
 
     def by_query(self, case: Ints) -> Iterator[tuple[Query, Ints]]:
-        """Each query, and the numbers of the boxes whose case it belongs to."""
+        """Each query, and the numbers of the boxes whose case belongs to it."""
         for symbol, query in self.queries.items():
             rows = np.flatnonzero(self.symbols[case] == symbol)
             if len(rows):
@@ -67,7 +67,7 @@ class Step:
 
 
 def step_of(table: AttentionTable, groups: list[Group]) -> Step:
-    """What the bounds of some groups of one step need."""
+    """The inputs of the bounds of some groups of one step."""
     task, (number, _, _) = table.task, groups[0]
     symbols = np.array([symbol for _, symbol, _ in groups])
     cases, residual = cases_of(table, groups), table.residual[query_rows(table, number, symbols)]
@@ -79,7 +79,7 @@ def step_of(table: AttentionTable, groups: list[Group]) -> Step:
 
 
 def cases_of(table: AttentionTable, groups: list[Group]) -> Cases:
-    """The cases of groups of one step: the answer in front, and the right one."""
+    """The cases of groups of one step: the symbol before the answer, and the right one."""
     columns, answer, step = table.task.columns, table.task.layout.answer, groups[0][0]
     wanted = np.full((len(groups), columns.length + 1), -1, np.int64)
     ends = np.repeat(columns.ends[None], len(groups), 0)
@@ -104,7 +104,7 @@ def bound_outputs(step: Step, boxes: Boxes, case: Ints) -> Outputs:
 
 
 def bound_input(table: AttentionTable, symbols: Ints, number: int) -> StepMargins:
-    """The margin of one input (words, length) at a step of decoding, all rounding included."""
+    """The margin of one input (words, length) at a decoding step, including all rounding."""
     group = group_of(table.task, symbols, number)
     step, box, case = step_of(table, [group]), root(table.task, group)[None], np.zeros(1, np.int64)
     box[:, :, : symbols.size] = symbols.ravel()
@@ -114,16 +114,16 @@ def bound_input(table: AttentionTable, symbols: Ints, number: int) -> StepMargin
 
 @dataclass(frozen=True)
 class StepMargins(RowArrays):
-    """How far the right logit is above all others, over boxes."""
+    """The right logit's lead over all others, over boxes."""
 
     lower: Reals  # (n,)
     upper: Reals  # (n,) no input has a larger one
     center: Reals  # (n,) at the center
-    slopes: Reals  # (n, r) by the attention output, of what is smallest
+    slopes: Reals  # (n, r) derivative of the smallest lead by the attention output
 
 
 def bound_margins(step: Step, case: Ints, center: Reals, radius: Reals) -> StepMargins:
-    """The margins where the attention output is in center + [-radius, radius]."""
+    """The margins for attention outputs in center + [-radius, radius]."""
     parts = []
     with np.errstate(over="ignore", invalid="ignore"):  # an enclosure that is not finite proves nothing
         for begin in range(0, max(1, len(case)), step.pieces):
@@ -176,9 +176,9 @@ def _least(margin: AffineForm, r: int) -> StepMargins:
 
 
 def prove_ranges(step: Step, case: Ints, outputs: Outputs, goal: float = 0.0, wish: float = 0.0) -> StepMargins:
-    """The margins over boxes, with ranges of the attention output halved where that can bring them above the goal.
+    """The margins over boxes; ranges of the attention output are halved if that can lift the margins above the goal.
 
-    The first halvings try to bring them above `wish`.
+    The first halvings try to lift them above `wish`.
     """
     center, radius = outputs.center, outputs.radius + outputs.rounding
     whole, pieces = bound_margins(step, case, center, radius), len(center)
@@ -201,7 +201,7 @@ def prove_ranges(step: Step, case: Ints, outputs: Outputs, goal: float = 0.0, wi
 
 
 def _halves(center: Reals, radius: Reals) -> tuple[Reals, Reals]:
-    """Each range as two, halved in its widest coordinate."""
+    """Splits each range in half along its widest coordinate."""
     rows, widest = np.arange(len(center)), radius.argmax(1)
     half = radius.copy()
     half[rows, widest] = half[rows, widest] * (0.5 + 2.0**-40) + 2.0**-50 * np.abs(center[rows, widest])
@@ -211,28 +211,28 @@ def _halves(center: Reals, radius: Reals) -> tuple[Reals, Reals]:
     return np.stack([first, second], 1).reshape(-1, center.shape[1]), np.repeat(half, 2, 0)
 
 
-CANDIDATES = 24  # boxes of each batch whose inputs are tried as counterexamples
+CANDIDATES = 24  # boxes per batch whose inputs are tried as counterexamples
 
 
 @dataclass
 class StepProof:
-    """What came of the groups of one step; a case is the number of a group."""
+    """The result of the groups of one step; a case is the number of a group."""
 
     trees: Trees = field(default_factory=Trees)
     bounded: int = 0  # boxes
-    least: float = np.inf  # lower bound of the margins of all that was not split
-    stuck: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # cases of single inputs that are not proved
-    waiting: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # cases of boxes that were not reached
+    least: float = np.inf  # lower bound of the margins of all unsplit boxes
+    stuck: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # cases with unproved single inputs
+    waiting: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # cases with unvisited boxes
 
 
 @dataclass(frozen=True)
 class Front(RowArrays):
-    """Boxes that are not proved, their cases and their nodes in the trees."""
+    """Unproved boxes, their cases and their nodes in the trees."""
 
     boxes: Boxes
     case: Ints
     nodes: Ints
-    least: Reals  # (n,) no margin is below
+    least: Reals  # (n,) lower bounds of the margins
 
 
 def whole_groups(step: Step) -> Front:
@@ -249,9 +249,9 @@ def prove_step(
     goal: Callable[[], float] = float,
     wish: float = 0.0,
 ) -> StepProof:
-    """Splits boxes until all margins are above the goal, or `halt` says so, which gets the proof and candidates.
+    """Splits boxes until all margins exceed the goal, or until `halt`, called with the proof and candidates, is true.
 
-    Margins are proved to be above `wish` too where that takes no further splits.
+    Margins are also proved to exceed `wish` if that takes no further splits.
     """
     proof, front = StepProof(), whole_groups(step)
     proof.trees.grow(len(front))
@@ -289,7 +289,7 @@ def _prove_boxes(
 
 
 def choose_variables(step: Step, front: Front, outputs: Outputs, slopes: Reals) -> Ints:
-    """The variable by which each box is split, -1 for single inputs."""
+    """The variable by which to split each box, -1 for single inputs."""
     variables, columns = np.full(len(front), -1), step.table.task.columns
     for query, rows in step.by_query(front.case):
         part = front[rows]
@@ -303,7 +303,7 @@ def choose_variables(step: Step, front: Front, outputs: Outputs, slopes: Reals) 
 
 
 def own_states(step: Step) -> list[int]:
-    """The variables of the states before and after the column that a step writes."""
+    """The variables of the states before and after the column written by a step."""
     task, number = step.table.task, step.groups[0][0]
     end = len(task.columns.words) * task.columns.length
     column = task.layout.answer[number].column if number < len(task.layout.answer) else -1
@@ -320,7 +320,7 @@ def _split(front: Front, variables: Ints, trees: Trees) -> Front:
 
 
 def _candidates(step: Step, front: Front, outputs: Outputs, slopes: Reals, rng: np.random.Generator) -> Ints:
-    """(n, words, length) of each box the input where the margin is least to first order, and a random one."""
+    """(n, words, length) for each box the input with the smallest margin to first order, and a random input."""
     columns, found = step.table.task.columns, []
     for query, rows in step.by_query(front.case):
         part, share = front[rows], shares(query.entries, outputs[rows], slopes[rows])

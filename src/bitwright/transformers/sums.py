@@ -1,8 +1,8 @@
 """Exact ranges of sums over the columns of a task, by dynamic programming over the states of its automaton.
 
-For a query whose token is fixed, a head of attention outputs N / D, where D is the sum of the weights of all positions
-and N that of the weights times the values. Both are sums over columns, so that every linear functional of them has an
-exact minimum and maximum over all inputs of a box.
+For a query with a fixed token, an attention head outputs N / D, where D is the sum of the weights of all positions
+and N the sum of the weighted values. Both are sums over columns, so every linear functional of them has an exact
+minimum and maximum over all inputs of a box.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from bitwright.common.compiling import compiled
 from bitwright.transformers.affine import Reals, RowArrays
 from bitwright.transformers.columns import Columns, Ints
 
-Boxes = NDArray[np.int16]  # (n, 2, variables): low and high, both inside
+Boxes = NDArray[np.int16]  # (n, 2, variables): low and high, inclusive
 
 
 @dataclass(frozen=True)
 class Edges:
-    """The steps of an automaton in each column, and the symbol that each reads from every row of a table of sums.
+    """The steps of an automaton in each column, and the symbol that each step reads from every row of a table of sums.
 
-    The rows are the words, the answer, the flags, and as many as the fixed tokens need. In one more column, after the
-    last, each state steps to itself; there a flag reads the state.
+    The rows are the words, the answer, the flags, and as many as the fixed tokens need. In an extra column after the
+    last, each state steps to itself; flags read the state there.
     """
 
     before: Ints  # (edges,) state
@@ -41,12 +41,12 @@ class Edges:
 
     @property
     def automaton(self) -> tuple[Ints, Ints, Ints, int, int, NDArray[np.bool_]]:
-        """What compiled loops take."""
+        """The arguments of compiled loops."""
         return self.before, self.after, self.reads, self.last, self.words, self.starts
 
 
 def edges_of(columns: Columns, constants: int) -> Edges:
-    """The edges of an automaton, with rows for so many fixed tokens."""
+    """The edges of an automaton, with rows for the given number of fixed tokens."""
     words, states, inner = len(columns.words), columns.states, len(columns.edges)
     rows = words + 1 + len(columns.flags) + -(-constants // (columns.length + 1))
     reads = np.zeros((inner + states, rows), np.int64)
@@ -58,11 +58,11 @@ def edges_of(columns: Columns, constants: int) -> Edges:
 
 @dataclass(frozen=True)
 class Cases:
-    """What inputs have in common besides a box: answers, and states in which runs end.
+    """The common properties of inputs besides a box: answers, and final states.
 
     Args:
-        wanted: (cases, length + 1) the answer of each column, -1 where any is allowed.
-        ends: (cases, states) where runs may end.
+        wanted: (cases, length + 1) the answer of each column, -1 for any answer.
+        ends: (cases, states) allowed final states.
     """
 
     wanted: Ints
@@ -71,9 +71,9 @@ class Cases:
 
 @dataclass(frozen=True)
 class Outputs(RowArrays):
-    """Enclosures of the attention output over boxes: center + [-radius, radius], and what rounding adds."""
+    """Enclosures of the attention output over boxes: center + [-radius, radius], plus rounding."""
 
-    possible: NDArray[np.bool_]  # (n,) whether the box has an input
+    possible: NDArray[np.bool_]  # (n,) whether the box contains an input
     center: Reals  # (n, r)
     radius: Reals  # (n, r)
     rounding: Reals  # (n, r)
@@ -82,7 +82,7 @@ class Outputs(RowArrays):
 
 
 def bound(entries: Reals, noise: Reals, edges: Edges, cases: Cases, boxes: Boxes, case: Ints) -> Outputs:
-    """The attention output over each box, in its case; entries and noise are those of a query."""
+    """The attention output over each box, in its case; entries and noise belong to one query."""
     n, heads, r = len(boxes), len(entries), noise.shape[2]
     results = np.zeros((3, n, r)), np.zeros((n, heads, r)), np.ones((n, heads)), np.zeros(n, np.bool_)
     _bound(boxes, case, (cases.wanted, cases.ends), edges.automaton, entries, noise, results)
@@ -143,7 +143,7 @@ def _bound(boxes, case, cases, automaton, entries, noise, results):  # type: ign
 
 @compiled
 def _reach(limits, automaton, lists, listed, counts, alive):  # type: ignore[no-untyped-def]
-    """Lists the steps of each column that a run from a start can take, and counts the symbols that they read."""
+    """Lists the steps of each column reachable from a start, and counts the symbols that they read."""
     box, wanted, ends = limits
     before, after, reads, last, words, starts = automaton
     columns, rows = counts.shape[:2]
@@ -196,7 +196,7 @@ def _average(entries, counts, near, D):  # type: ignore[no-untyped-def]
 
 @compiled
 def _share(entries, column, row, counts, near, D, share, sums, error):  # type: ignore[no-untyped-def]
-    """What each symbol adds to every functional; widens the sums of single heads; the number of symbols."""
+    """Computes each symbol's share of every functional, widens the sums of single heads, and counts the symbols."""
     heads, r = near.shape
     symbols = 0
     share[:] = 0.0
@@ -227,7 +227,7 @@ def _share(entries, column, row, counts, near, D, share, sums, error):  # type: 
 
 @compiled
 def _finish(high, low, near, D, sums, error, noise, found):  # type: ignore[no-untyped-def]
-    """From the ends of the functionals to the enclosure of the output.
+    """Turns the ends of the functionals into an enclosure of the output.
 
     With T = N - near D, the output of a head is near + T / D, and T / D = T / D' + T (1 / D - 1 / D').
     """
@@ -236,7 +236,7 @@ def _finish(high, low, near, D, sums, error, noise, found):  # type: ignore[no-u
         center, x, y, apart_x, apart_y, rounding = 0.0, high[k], low[k], 0.0, 0.0, 0.0
         for head in range(heads):
             least = low[r + head] - noise[1, head, 0]
-            if least <= 0:  # nothing is known of an average whose weights may all be lost
+            if least <= 0:  # an average whose weights may all vanish is unknown
                 rounding, least = np.inf, 1e-300
             most = high[r + head] + noise[1, head, 0]
             slack = noise[0, head, k] + abs(near[head, k]) * noise[1, head, k]
@@ -263,7 +263,7 @@ def _finish(high, low, near, D, sums, error, noise, found):  # type: ignore[no-u
 
 
 def shares(entries: Reals, outputs: Outputs, slopes: Reals) -> Reals:
-    """(n, rows, length + 1, symbols) how much each symbol adds to slopes . output, to first order around each box."""
+    """(n, rows, length + 1, symbols) each symbol's contribution to slopes . output, to first order around each box."""
     r = slopes.shape[1]
     values = np.einsum("hbcsk,nk,nh->nbcs", entries[..., 2 : 2 + r], slopes, 1 / outputs.weight, optimize=True)
     pull = np.einsum("nhk,nk,nh->nh", outputs.near, slopes, 1 / outputs.weight)

@@ -1,4 +1,4 @@
-"""The text of a task: its words, what is to be answered, and where everything stands in the tokens.
+"""The text format of tasks: the input words, the answers, and their places among the tokens.
 
     numbers a b: 10 digits base 10     # or: words s: 20 symbols -5..5
     ensure z == abs(a - b)
@@ -9,10 +9,10 @@
     tokens negative = 12 13
     stop 14                            # optional: one of these tokens must follow the answer
 
-A number has base 10 if none is given. Every `ensure` line defines one answer, and every answer is written in full:
+The default base is 10. Every `ensure` line defines one answer, and every answer is written in full:
 
-    z == FORM                          # the digits of a number; FORM has + - *, constants, abs, max and min
-    z == FORM mod 10^n                 # the lowest n digits, also of a negative number
+    z == FORM                          # the digits of a number; FORM uses + - *, constants, abs, max and min
+    z == FORM mod 10^n                 # the lowest n digits, also for negative numbers
     z[i] == EXPR for i in 1..n         # a symbol in every column, from a[i], sum(a[1..i]), max(a[1..i]), min(a[1..i])
     flag == (FORM < FORM)              # 0 or 1; also and, or, not, and sum, max and min of a whole word: sum(a[1..n])
 """
@@ -32,17 +32,17 @@ from bitwright.rules.ensures import EnsureLine
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 from bitwright.transformers.specification import InputWord, Span, SpecificationReader, compile_lines, constant
 
-COMMENTS = re.compile(r"^\s*(//|/\*|--|;|%|'|\")|^(?!\s*ensure).*?(//|/\*)")  # signs of other languages
-MAX_TEXT = 1 << 20  # bytes
-MAX_LENGTH = 1_000  # symbols of a word
-MAX_COLUMNS = MAX_LENGTH + 1  # of an answer: a sum may have one digit more
+COMMENTS = re.compile(r"^\s*(//|/\*|--|;|%|'|\")|^(?!\s*ensure).*?(//|/\*)")  # comment signs of other languages
+MAX_TEXT = 1 << 20  # most bytes of a text
+MAX_LENGTH = 1_000  # most symbols of a word
+MAX_COLUMNS = MAX_LENGTH + 1  # most columns of an answer: a sum may have one more digit
 MAX_TOKEN = 1 << 16
-MAX_SLOTS = 1 << 16  # of a line
+MAX_SLOTS = 1 << 16  # most tokens of a line
 Slots = list[tuple[Token, int | Place]]
 
 
 class TaskError(InputError):
-    """A mistake in the text of a task, and its place."""
+    """A mistake in the text of a task, and its position."""
 
     def __init__(self, source: str, problem: Problem) -> None:
         super().__init__(f"{source}:{problem}" if problem.line else f"{source}: {problem}")
@@ -50,7 +50,7 @@ class TaskError(InputError):
 
 
 def load_task(path: str | Path) -> ColumnTask:
-    """The task that a text file describes."""
+    """Reads a task from a text file."""
     place = as_path(path, "a task")
     try:
         return read_task(read_file(place, MAX_TEXT).decode("utf-8-sig"), str(place))
@@ -59,7 +59,7 @@ def load_task(path: str | Path) -> ColumnTask:
 
 
 def read_task(text: str, source: str = "task") -> ColumnTask:
-    """The task that a text describes; raises InputError with the line and column of a mistake.
+    """Reads a task from text; raises InputError with the line and column of a mistake.
 
     >>> task = read_task('''
     ... numbers a b: 10 digits
@@ -89,20 +89,20 @@ def read_task(text: str, source: str = "task") -> ColumnTask:
 
 
 class _Parts:
-    """What the lines of a text say, by kind."""
+    """The parsed lines of a text, by kind."""
 
     def __init__(self) -> None:
         self.words: dict[str, InputWord] = {}
         self.ensures: dict[str, EnsureLine] = {}
-        self.rows: dict[str, tuple[Token, Slots]] = {}  # of prompt, answer and stop
+        self.rows: dict[str, tuple[Token, Slots]] = {}  # for prompt, answer and stop
         self.tokens: dict[Token, tuple[int, ...]] = {}
 
 
 def _read_line(parts: _Parts, line: str, number: int) -> None:
     if len(line) > MAX_LINE:
-        raise WrongError(Token(END, "", number, 1), f"a line has at most {MAX_LINE:,} characters")
+        raise WrongError(Token(END, "", number, 1), f"a line may have at most {MAX_LINE:,} characters")
     if (sign := COMMENTS.search(line.partition("#")[0])) is not None:
-        raise WrongError(Token(END, "", number, sign.start(sign.lastindex or 0) + 1), "a comment begins with #")
+        raise WrongError(Token(END, "", number, sign.start(sign.lastindex or 0) + 1), "comments start with #")
     first, *rest = ENSURE_SCANNER.pieces(line, number)
     reader = _TaskReader(rest)
     if first.text in ("numbers", "words"):
@@ -125,7 +125,7 @@ def _read_line(parts: _Parts, line: str, number: int) -> None:
 
 
 def _task(parts: _Parts, end: Token) -> ColumnTask:
-    """The task, once all lines are read."""
+    """The task, after all lines are read."""
     if not parts.words or not parts.ensures or not {"prompt", "answer"} <= {*parts.rows}:
         raise WrongError(end, "a task needs the lines 'numbers' or 'words', 'ensure', 'prompt' and 'answer'")
     (prompt, read), (row, written) = parts.rows["prompt"], parts.rows["answer"]
@@ -134,7 +134,7 @@ def _task(parts: _Parts, end: Token) -> ColumnTask:
     lengths = {word.name: word.length for word in parts.words.values()}
     columned = {slot.word: token for token, slot in written if isinstance(slot, Place) and slot.column >= 0}
     if len(columned) > 1:
-        raise WrongError(row, f"one answer may have columns, here {' and '.join(columned)} have")
+        raise WrongError(row, f"only one answer may have columns, got {' and '.join(columned)}")
     name, answer = next(iter(columned.items()), ("", end))
     length = max(*lengths.values(), digits.get(name, 1))
     columns = compile_lines(parts.ensures, [*parts.words.values()], answer, digits.get(name, 0), length)
@@ -149,19 +149,19 @@ def _task(parts: _Parts, end: Token) -> ColumnTask:
 
 
 def _check_places(row: Token, slots: Slots, lengths: dict[str, int]) -> None:
-    """Raises WrongError unless every column of these words, or a word without columns itself, stands in a row."""
+    """Raises WrongError unless every column of these words, or a word without columns, appears in a row."""
     wanted = [Place(name, column) for name, length in lengths.items() for column in (range(length) if length else [-1])]
     for token, slot in slots:
         if isinstance(slot, Place) and slot not in wanted:
             if row.text == "answer" and slot.word not in lengths:
                 raise WrongError(token, f"no ensure line defines '{slot.word}'; add one, or leave it out")
-            raise WrongError(token, f"the {row.text} cannot have {slot}; there are {listing([*map(str, wanted)])}")
+            raise WrongError(token, f"the {row.text} cannot contain {slot}; choose from {listing([*map(str, wanted)])}")
     if missing := [str(place) for place in wanted if place not in [slot for _, slot in slots]]:
         raise WrongError(row, f"the {row.text} lacks {listing(missing)}")
 
 
 class _TaskReader(SpecificationReader):
-    """Reads what follows the first word of a line."""
+    """Parses the rest of a line after its first word."""
 
     def words(self, numbers: bool) -> list[InputWord]:
         """`a b: 10 digits base 10`, or `s: 20 symbols -5..5`."""
@@ -202,7 +202,7 @@ class _TaskReader(SpecificationReader):
                     " or ".join(["a token, which is a number"] * fixed + ["a place such as a[1]"] * places)
                 )
             if len(slots) > MAX_SLOTS:
-                raise WrongError(token, f"a line has at most {MAX_SLOTS:,} tokens")
+                raise WrongError(token, f"a line may have at most {MAX_SLOTS:,} tokens")
         if not slots:
             raise self.refuse("something")
         return slots
@@ -222,5 +222,5 @@ class _TaskReader(SpecificationReader):
         """A constant."""
         token = self.next
         if not least <= (value := constant(self.sum())) <= most:
-            raise WrongError(token, f"expected a number from {least:,} to {most:,}, got {shorten(value)}")
+            raise WrongError(token, f"expected a number between {least:,} and {most:,}, got {shorten(value)}")
         return value

@@ -1,4 +1,4 @@
-"""Training one-layer decoders on functions by columns, until they are proved right on every input."""
+"""Training of one-layer decoders on column-wise functions, until they are proved correct on every input."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.layout import ColumnTask, mixture_of
 from bitwright.transformers.prover import Progress, decide
 
-AHEAD = 32  # steps whose inputs are drawn at once
-TESTED = 4096  # inputs of the mixture that tell how far a decoder is from a proof
-SECONDS = 60.0  # for a decoder that is right on these, and can neither be proved nor refuted
+AHEAD = 32  # steps drawn at once
+TESTED = 4096  # inputs of the mixture on which training measures errors
+SECONDS = 60.0  # time limit for a proof of a decoder that is right on all of these
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingRecipe:
-    """How decoders are trained.
+    """Training hyperparameters for decoders.
 
     Args:
-        token_width, position_width: the two halves of the residual stream.
+        token_width, position_width: widths of the two halves of the residual stream.
         hidden: units of the MLP.
-        steps: of Adam, with a batch of inputs each; the rate rises for 100 steps, then falls along a cosine to 1%.
-        rounds: how often a decoder that is not proved is trained on.
-        hopeless: a decoder that answers a larger share of the mixture wrongly is not trained on.
+        steps: of Adam, each with a batch of inputs; the rate rises for 100 steps, then falls along a cosine to 1%.
+        rounds: how often training continues for an unproved decoder.
+        hopeless: training stops for a decoder that fails on a larger share of the mixture.
     """
 
     token_width: int = 8
@@ -64,11 +64,11 @@ class TrainingRecipe:
 
 @dataclass(frozen=True)
 class TrainedDecoder:
-    """A trained decoder, and what is proved of it.
+    """A trained decoder, and its proof results.
 
     Args:
         rounds: how many rounds followed the first training.
-        wrong: the share of inputs of the mixture that are answered wrongly, after the first training and each round.
+        wrong: the share of the mixture that is answered incorrectly, after the first training and each round.
     """
 
     seed: int
@@ -81,7 +81,7 @@ class TrainedDecoder:
 def train(
     task: ColumnTask, recipe: TrainingRecipe, *, seeds: Sequence[int], progress: Progress | None = None
 ) -> tuple[Decoder, ...]:
-    """One trained decoder for each seed; the same bytes for the same seeds on the same kernel of linear algebra."""
+    """Trains one decoder per seed; equal seeds give equal bytes on the same linear-algebra kernel."""
     copies = _Copies(task, recipe, seeds)
     with _one_thread():
         copies.descend(recipe.steps, recipe.rate, progress)
@@ -97,12 +97,12 @@ def train_until_proved(
     enough: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[TrainedDecoder, ...]:
-    """Trains one decoder for each seed, and those that are not proved in further rounds.
+    """Trains one decoder per seed, and continues for further rounds with those that are not proved.
 
     Args:
-        arithmetic: what to prove, as in `decide`.
-        enough: how many proved decoders end the training; None for all.
-        progress: gets the steps that are done and all steps, of the first training and of each round.
+        arithmetic: the arithmetic to prove, as in `decide`.
+        enough: number of proved decoders that ends the training; None for all.
+        progress: called with the steps done and all steps, of the first training and of each round.
     """
     copies = _Copies(task, recipe, seeds)
     results: dict[int, TrainedDecoder] = {}
@@ -125,7 +125,7 @@ def train_until_proved(
 def _decide(
     task: ColumnTask, decoder: Decoder, arithmetic: Arithmetic, seed: int, before: tuple[float, ...]
 ) -> TrainedDecoder:
-    """What is proved of a decoder, and the share of the mixture that it answers wrongly."""
+    """The proof results of a decoder, and the share of the mixture that it answers incorrectly."""
     inputs = mixture_of(task).vary(TESTED, np.random.default_rng([seed, 2]))
     wrong = float((forced_margins(decoder, task, inputs) <= 0).any(1).mean())
     decision = decide(decoder, task, arithmetic=arithmetic, seconds=SECONDS, seed=seed)
@@ -133,7 +133,7 @@ def _decide(
 
 
 class _Copies:
-    """Copies of a network that are trained at once."""
+    """Copies of a network that are trained together."""
 
     def __init__(self, task: ColumnTask, recipe: TrainingRecipe, seeds: Sequence[int]) -> None:
         if find_spec("torch") is None:
@@ -141,7 +141,7 @@ class _Copies:
         from bitwright.transformers import model
 
         if not seeds or len(set(seeds)) < len(seeds) or min(seeds) < 0:
-            raise InputError(f"seeds must be different numbers of at least 0, at least one, got {list(seeds)}")
+            raise InputError(f"seeds must be one or more distinct integers of at least 0, got {list(seeds)}")
         self.task, self.recipe, self.seeds = task, recipe, tuple(seeds)
         self.frame, self.mixture = model.frame_of(task), mixture_of(task)
         self.rngs = {seed: np.random.default_rng([seed, 1]) for seed in seeds}
@@ -155,7 +155,7 @@ class _Copies:
         return model.decoder_of(self.weights, self.frame, index)
 
     def chosen(self, which: Sequence[int]) -> _Copies:
-        """Some of the copies."""
+        """Selects some of the copies."""
         copies = object.__new__(_Copies)
         copies.__dict__.update(self.__dict__, seeds=tuple(self.seeds[index] for index in which))
         copies.weights = {name: of.detach()[list(which)].requires_grad_() for name, of in self.weights.items()}

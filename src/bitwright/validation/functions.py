@@ -1,4 +1,4 @@
-"""Oracles of the user's: a Python function, or its name, of one input or of whole arrays."""
+"""User-supplied oracles: a Python function, or its name, that takes one input or whole arrays."""
 
 from __future__ import annotations
 
@@ -29,34 +29,34 @@ _lock = Lock()
 
 @dataclass(frozen=True)
 class Function:
-    """A Python function of the user's, which takes the inputs by name: one of this process, or MODULE:FUNCTION.
+    """A user's Python function that takes the inputs by name: an object of this process, or MODULE:FUNCTION.
 
-    It gives a dictionary of outputs, or the number itself if there is one output; None if a run never ends. With
-    `arrays` it takes and gives NumPy arrays, one for each word: int64, or Python's integers if `wide`.
+    It returns a dictionary of outputs, or the bare number if there is one output; None if a run never ends. With
+    `arrays` it takes and returns NumPy arrays, one per word: int64, or Python integers if `wide`.
 
-    The file of a named one is read once, and its text travels to other processes, but not what it imports.
+    The file of a named function is read once, and its text is sent to other processes, but not what it imports.
     """
 
     name: str
     outputs: tuple[str, ...]
     arrays: bool = False
     wide: bool = False
-    function: Callable[..., Any] | None = None  # of this process
-    folder: str = ""  # of a named one: where to look for its module first
-    text: bytes | None = field(default=None, repr=False)  # of its file; None for a package, and what is installed
+    function: Callable[..., Any] | None = None  # an object of this process
+    folder: str = ""  # for a named function: the first place to look for its module
+    text: bytes | None = field(default=None, repr=False)  # text of its file; None for packages and installed modules
 
     @classmethod
     def named(
         cls, where: str, folder: str, outputs: tuple[str, ...], arrays: bool = False, wide: bool = False
     ) -> Function:
-        """MODULE:FUNCTION as its file is now; raises InputError where there is no such function."""
+        """MODULE:FUNCTION with the current text of its file; raises InputError if there is no such function."""
         module, _ = _names(where)
         found = cls(where, outputs, arrays, wide, folder=folder, text=_text(module, folder))
         found.load()
         return found
 
     def load(self) -> Callable[..., Any]:
-        """The function, or an InputError that says what is missing."""
+        """Returns the function; raises InputError, which names what is missing."""
         if self.function is not None:
             return self.function
         module, name = _names(self.name)
@@ -69,7 +69,7 @@ class Function:
         return function  # type: ignore[no-any-return]
 
     def __call__(self, values: Values) -> Mapping[str, Any] | None:
-        """The outputs by name, of one input or of arrays; None where the run of one input never ends."""
+        """The outputs by name, for one input or for arrays; None if the run of a single input never ends."""
         if not self.arrays:
             found = self._ask(values, ", ".join(f"{name}={value}" for name, value in values.items()))
             return found if found is None else self._by_name(found)
@@ -81,7 +81,7 @@ class Function:
         found = self._ask(values, f"arrays of {count:,} input{'s' * (count != 1)}")
         if found is None:
             raise InputError(
-                f"the oracle {self.name} gave None; where a run never ends, an oracle of single inputs can say so"
+                f"the oracle {self.name} gave None for an array of inputs; only single-input oracles may do so"
             )
         named = self._by_name(found)
         if not single:
@@ -93,10 +93,10 @@ class Function:
             found = self.load()(**values)
             if iscoroutine(found):
                 found.close()
-                raise InputError(f"the oracle {self.name} is an async function; give a plain one")
+                raise InputError(f"the oracle {self.name} is async; it must be a plain function")
         except (KeyboardInterrupt, InputError):
             raise
-        except BaseException as error:  # also SystemExit: an oracle that ends the process has not agreed to anything
+        except BaseException as error:  # also SystemExit, which must not count as agreement
             raise InputError(f"the oracle {self.name} failed on {given}: {_said(error)}") from error
         return found
 
@@ -105,12 +105,12 @@ class Function:
             return found
         if len(self.outputs) != 1:
             wanted = ", ".join(self.outputs)
-            raise InputError(f"the oracle {self.name} must give a dictionary with {wanted}, got {shown(found)}")
+            raise InputError(f"the oracle {self.name} must return a dictionary with {wanted}, got {shown(found)}")
         return {self.outputs[0]: found}
 
 
 def given_oracle(algorithm: Algorithm, given: Given, arrays: bool = False) -> Oracle:
-    """The oracle that is meant; functions in files are read now, so that what is wrong with them is said at once.
+    """Returns the requested oracle; files are read immediately, so that errors in them are reported at once.
 
     >>> from bitwright import addition
     >>> given_oracle(addition(2), lambda p, q: p + q)({"p": 1, "q": 2})
@@ -121,7 +121,7 @@ def given_oracle(algorithm: Algorithm, given: Given, arrays: bool = False) -> Or
         return Function.named(given, os.getcwd(), outputs, arrays, wide)
     if not callable(given):
         raise InputError(
-            f"an oracle is a function of the inputs, or its name MODULE:FUNCTION, got a {type(given).__name__}"
+            f"an oracle must be a function of the inputs or a name MODULE:FUNCTION, got a {type(given).__name__}"
         )
     if hasattr(given, "arrays") and hasattr(given, "name"):
         return given
@@ -132,19 +132,19 @@ def given_oracle(algorithm: Algorithm, given: Given, arrays: bool = False) -> Or
 def _names(where: str) -> tuple[str, str]:
     module, colon, name = where.partition(":")
     if not (module and colon and name):
-        raise InputError(f"an oracle is named as module:function, such as checks:expected, got '{shorten(where)}'")
+        raise InputError(f"an oracle must be named module:function, such as checks:expected, got '{shorten(where)}'")
     if module.endswith(".py") or "/" in module:
         path = Path(module.removesuffix(".py"))
         inside = not path.is_absolute() and ".." not in path.parts
         plain = ".".join(path.parts) if inside else path.name
-        there = "" if inside else f", from the folder {shorten(str(path.parent))}"
-        wanted = f"{shorten(plain)}:{shorten(name)}{there}"
-        raise InputError(f"an oracle is named by its module, not by a file; write {wanted}")
+        folder = "" if inside else f", from the folder {shorten(str(path.parent))}"
+        wanted = f"{shorten(plain)}:{shorten(name)}{folder}"
+        raise InputError(f"an oracle is named by its module, not its file; write {wanted}")
     return module, name
 
 
 def _text(name: str, folder: str) -> bytes | None:
-    """The text of a module in the folder; None for a package, and for what is installed, which is imported as it is."""
+    """The text of a module in the folder; None for packages and installed modules, which are imported as they are."""
     if folder not in sys.path:
         sys.path.insert(0, folder)
     invalidate_caches()
@@ -162,7 +162,7 @@ def _text(name: str, folder: str) -> bytes | None:
 
 @lru_cache(64)
 def _module(name: str, folder: str, text: bytes | None) -> ModuleType:
-    """A module made of this very text, whatever its file holds now; without a text, the one that is installed."""
+    """Creates a module from this text, whatever its file now contains; without a text, imports the installed module."""
     try:
         if text is None:
             return import_module(name)
@@ -170,7 +170,7 @@ def _module(name: str, folder: str, text: bytes | None) -> ModuleType:
         assert spec is not None
         module = sys.modules[name] = module_from_spec(spec)
         exec(compile(text, str(spec.origin), "exec", dont_inherit=True), vars(module))
-    except BaseException as error:  # whatever a module of the user's does when it is imported
+    except BaseException as error:  # a user's module can raise anything on import
         if text is not None:
             sys.modules.pop(name, None)
         raise _cannot_import(name, error) from None
@@ -184,7 +184,7 @@ def _cannot_import(name: str, error: BaseException) -> InputError:
 
 
 def _said(error: BaseException) -> str:
-    """An exception in a few words, even one that cannot say what it is."""
+    """An exception in a few words, even if its own `str` fails."""
     try:
         return shorten(" ".join(f"{type(error).__name__}: {error}".split()), 200)
     except Exception:

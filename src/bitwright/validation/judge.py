@@ -1,7 +1,7 @@
-"""Compares the outcome of runs with what is right.
+"""Compares the outcomes of runs with the expected ones.
 
-`Walker` makes whole runs through any engine the plain way: step by step and compared with the rules at every step. It
-counts by adding up, and matches by the definition, so that it is also the check of the bit-sliced runs.
+`Walker` runs any engine step by step and compares every step with the rules. It counts by addition and matches by the
+definition, which makes it an independent check of the bit-sliced runs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bitwright.validation.task import Inputs, Task, values_of
 
 
 class Definition:
-    """Eq. (5) taken at its word: the bits of a block are a number, and the template with that configuration matches."""
+    """Eq. (5) taken literally: the bits of a block are a number, and the template with that configuration matches."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -37,11 +37,11 @@ class Definition:
 
     def matched(self, states: BoolArray) -> BoolArray:  # (batch, k) -> (batch, K)
         program = self._program
-        held = np.add.reduceat(states[:, program.block_bits] * self._weight, program.block_start[:-1], axis=1)
-        return np.asarray(held[:, program.template_block] == program.template_config)
+        configs = np.add.reduceat(states[:, program.block_bits] * self._weight, program.block_start[:-1], axis=1)
+        return np.asarray(configs[:, program.template_block] == program.template_config)
 
 
-_ENTRIES = 1 << 24  # of the arrays that count matches; larger batches are walked in parts
+_ENTRIES = 1 << 24  # in the arrays that count matches; larger batches are split
 
 
 class Walker:
@@ -52,7 +52,7 @@ class Walker:
         self._rules, self._plan = Definition(algorithm.program), plan(algorithm.program)
 
     def run(self, inputs: Rows, count: int) -> Outcome:
-        """The same question as SlicedRuns.run."""
+        """Same contract as SlicedRuns.run."""
         algorithm, limit = self._algorithm, self._limit
         states = algorithm.states(unpack(inputs, count))
         part = max(1, min(self._engine.chunk, _ENTRIES // len(algorithm.program.write_bits)))
@@ -80,7 +80,7 @@ class Walker:
 
 
 class Comparison(StepComparison):
-    """Compares every step with the rules, and notes every n and (n, writers, matches) that occurs."""
+    """Compares every step with the rules, and records every n and (n, writers, matches) that occurs."""
 
     def __init__(self, algorithm: Algorithm, rules: Definition, plan: SlicedPlan, runs: int) -> None:
         super().__init__(self._note)
@@ -88,10 +88,10 @@ class Comparison(StepComparison):
         self.first = 0  # the number of the first run of the batch
         self.met: NDArray[np.bool_] = np.zeros(plan.n_max + 1, dtype=bool)
         self.occurred: NDArray[np.bool_] = np.zeros((plan.n_max + 1, len(plan.pairs)), dtype=bool)
-        self.beyond: BoolArray = np.zeros(runs, dtype=bool)  # runs that met more matches than are declared
+        self.beyond: BoolArray = np.zeros(runs, dtype=bool)  # runs that met more matches than declared
 
     def _note(self, states: BoolArray, runs: IntArray) -> BoolArray:
-        """Enters n and (n, c, m) of the states that these runs are in; gives what the rules make of them."""
+        """Records n and (n, c, m) of the states of these runs; returns the states that the rules give next."""
         tables, program = self._plan.tables, self._algorithm.program
         matched = self._rules.matched(states)  # (batch, K)
         n = np.count_nonzero(matched, axis=1)
@@ -107,9 +107,9 @@ class Comparison(StepComparison):
 
 
 def judged(task: Task, rows: Rows, count: int, outcome: Outcome) -> Tally:
-    """Compares runs with the oracle of a task, or with the rules where it has none, and tries every `ensure` line.
+    """Compares runs with the oracle of a task, or with the rules if it has none, and evaluates every `ensure` line.
 
-    A run that was cut off is neither right nor wrong; it agrees with an oracle that says that it never ends.
+    A run that was cut off is neither right nor wrong; it agrees with an oracle that expects it never to end.
     """
     inputs, outputs = task.inputs.values(rows, count), values_of(task.algorithm.outputs, outcome.outputs, count)
     if task.oracle is None:
@@ -158,7 +158,7 @@ def judged(task: Task, rows: Rows, count: int, outcome: Outcome) -> Tally:
 def _first(
     inputs: Inputs, rows: Rows, count: int, chosen: BoolArray, most: int
 ) -> list[tuple[tuple[int, dict[str, int]], int]]:
-    """Index and values of the chosen inputs with the smallest index, each once, and the places where they are."""
+    """Index and values of the chosen inputs with the smallest indices, each once, and their places in the batch."""
     if not chosen.any():
         return []
     places = np.flatnonzero(chosen)
@@ -171,7 +171,7 @@ def _first(
 
 
 def _by_rules(algorithm: Algorithm, limit: int, inputs: BoolArray) -> Expected:
-    """What the plain `templates` engine gives; of runs that do not end in time it does not know more than we."""
+    """The outputs of the plain `templates` engine; runs that it does not finish within the limit are unknown."""
     count = len(inputs)
     done = run_batch(algorithm, algorithm.states(inputs), limit=limit, workers=1)
     outputs = values_of(algorithm.outputs, pack_words(done.states[:, algorithm.output_bits]), count)
@@ -180,7 +180,7 @@ def _by_rules(algorithm: Algorithm, limit: int, inputs: BoolArray) -> Expected:
 
 Runner = SlicedRuns | Walker
 _lock = Lock()
-_kept: tuple[str, Runner] | None = None  # in each process: what runs the batches of one validation, by its token
+_kept: tuple[str, Runner] | None = None  # per process: the runner of one validation, with its token
 
 
 def run_batch_of(task: Task, number: int) -> Tally:
@@ -197,14 +197,14 @@ def run_batch_of(task: Task, number: int) -> Tally:
 
 
 def forget() -> None:
-    """Drops what this process has kept."""
+    """Drops the runner that this process keeps."""
     global _kept
     with _lock:
         _kept = None
 
 
 def _runner(task: Task) -> Runner:
-    """Made once in each process for one validation, and used for no other."""
+    """The runner of a task, created once in each process and used for no other validation."""
     global _kept
     with _lock:
         if _kept is None or _kept[0] != task.token:

@@ -1,4 +1,4 @@
-"""Oracles: what the outputs should be, found without any engine that is validated."""
+"""Oracles: the expected outputs, computed without any engine under validation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Values = Mapping[str, Any]
 
 
 class Silence(Enum):
-    """What an oracle says where it does not know what is right."""
+    """The answer of an oracle that does not know the expected outputs."""
 
     UNKNOWN = "unknown"
 
@@ -33,32 +33,32 @@ Answer = Mapping[str, Any] | Literal[Silence.UNKNOWN] | None
 
 
 class Oracle(Protocol):
-    """Says what the outputs of an input are."""
+    """Returns the expected outputs of an input."""
 
     @property
     def name(self) -> str:
-        """How a report calls it."""
+        """Its name in reports."""
 
     @property
     def arrays(self) -> bool:
-        """Whether it can be asked about whole arrays at once."""
+        """Whether it accepts whole arrays."""
 
     def __call__(self, values: Values) -> Answer:
-        """The outputs by name; None where the run never ends; UNKNOWN where it cannot say."""
+        """The outputs by name; None if the run never ends; UNKNOWN if it cannot tell."""
 
 
 class ValueOracle:
-    """An oracle that is a value: its repr holds all that its answers depend on."""
+    """An oracle that is a value: its repr contains everything that its answers depend on."""
 
     @property
     def digest(self) -> str:
-        """The sha256 of it."""
+        """The sha256 of its repr."""
         return sha256(repr(self).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Arithmetic(ValueOracle):
-    """Python's own integers; the same expressions work on arrays."""
+    """Python's own integers; the expressions also work on arrays."""
 
     operation: str  # addition, multiplication or permutation
     order: tuple[int, ...] = ()
@@ -79,15 +79,15 @@ class Arithmetic(ValueOracle):
 
 @dataclass(frozen=True)
 class Expected:
-    """What is right for some inputs: one array for each output word, and where there is no such answer."""
+    """The expected outputs of some inputs: one array per output word, and the inputs without such an answer."""
 
     outputs: list[Numbers]
     endless: BoolArray  # (count,) the run never ends
-    unknown: BoolArray  # (count,) the oracle cannot say
+    unknown: BoolArray  # (count,) the oracle cannot tell
 
 
 def expected(oracle: Oracle, algorithm: Algorithm, values: Mapping[str, Numbers], count: int) -> Expected:
-    """Asks the oracle about these inputs."""
+    """Evaluates the oracle on these inputs."""
     names = [word.name for word in algorithm.outputs]
     if oracle.arrays and values:
         nowhere = np.zeros(count, dtype=bool)
@@ -108,12 +108,12 @@ def expected(oracle: Oracle, algorithm: Algorithm, values: Mapping[str, Numbers]
 
 
 def is_wide(algorithm: Algorithm) -> bool:
-    """Whether some numbers are longer than a machine word, so that arrays hold Python's integers."""
+    """Whether some numbers are longer than a machine word, so that arrays hold Python integers."""
     return any(len(word.bits) > MOST_BITS for word in (*algorithm.inputs, *algorithm.outputs))
 
 
 def _fitting(algorithm: Algorithm, values: Mapping[str, Numbers]) -> dict[str, Numbers]:
-    """The values in arrays in which the outputs find room; they are not to be written to."""
+    """The values in read-only arrays of a type that can hold the outputs."""
     found = {name: array.astype(object if is_wide(algorithm) else np.int64) for name, array in values.items()}
     for array in found.values():
         array.flags.writeable = False
@@ -121,7 +121,7 @@ def _fitting(algorithm: Algorithm, values: Mapping[str, Numbers]) -> dict[str, N
 
 
 def _ask_at_once(oracle: Oracle, names: list[str], values: Mapping[str, Numbers], count: int) -> list[Numbers]:
-    """One answer about whole arrays, itself checked against answers about single inputs in a few places."""
+    """One answer for whole arrays, spot-checked against answers for single inputs."""
     found = oracle(values)
     columns = [whole_numbers(output_of(found, name, oracle), oracle, name, count) for name in names]
     for place in sorted({0, count // 7, count // 3, count // 2, count - 1}):
@@ -130,9 +130,9 @@ def _ask_at_once(oracle: Oracle, names: list[str], values: Mapping[str, Numbers]
         for name, column in zip(names, columns, strict=True):
             alone = whole_number(output_of(single, name, oracle), oracle, name)
             if int(column[place]) != alone:
-                told = " ".join(f"{name}={shorten(value)}" for name, value in given.items())
+                case = " ".join(f"{name}={shorten(value)}" for name, value in given.items())
                 raise InputError(
-                    f"the oracle {oracle.name} and its answer about whole arrays disagree: of {told} alone it says "
+                    f"the oracle {oracle.name} contradicts itself on arrays: for {case} alone it returns "
                     f"{name}={shorten(alone)}, among {count:,} inputs {name}={shorten(int(column[place]))}"
                 )
     return columns
@@ -140,40 +140,40 @@ def _ask_at_once(oracle: Oracle, names: list[str], values: Mapping[str, Numbers]
 
 def output_of(answer: Answer, name: str, oracle: Oracle) -> Any:
     if not isinstance(answer, Mapping):
-        raise BitwrightError(f"an oracle of arrays gives arrays, got {shown(answer)} from {oracle.name}")
+        raise BitwrightError(f"the array oracle {oracle.name} must return arrays, got {shown(answer)}")
     if name not in answer:
-        raise InputError(f"the oracle {oracle.name} says nothing about output {name}")
+        raise InputError(f"the oracle {oracle.name} returned no output {name}")
     return answer[name]
 
 
 def whole_number(value: object, oracle: Oracle, name: str) -> int:
-    """An output as an integer; nothing is rounded or read out of text."""
+    """An output as an integer; nothing is rounded or parsed from text."""
     try:
         return index(bool(value) if isinstance(value, np.bool_) else value)  # type: ignore[arg-type]
     except Exception:
-        raise InputError(f"the oracle {oracle.name} must give integers, got {shown(value)} for output {name}") from None
+        raise InputError(f"the oracle {oracle.name} must return integers, got {shown(value)} for {name}") from None
 
 
 def whole_numbers(value: object, oracle: Oracle, name: str, count: int) -> Numbers:
-    """An output as an array of integers, one for each input."""
+    """An output as an array of integers, one per input."""
     if not isinstance(value, np.ndarray):
-        raise InputError(f"the oracle {oracle.name} must give NumPy arrays, got {shown(value)} for output {name}")
+        raise InputError(f"the oracle {oracle.name} must return NumPy arrays, got {shown(value)} for output {name}")
     if value.shape != (count,):
         raise InputError(
-            f"the oracle {oracle.name} must give a number for each of {count:,} inputs, "
+            f"the oracle {oracle.name} must return a number for each of {count:,} inputs, "
             f"got an array of shape {value.shape} for output {name}"
         )
     if value.dtype == object:
         return np.array([whole_number(item, oracle, name) for item in value.tolist()], dtype=object)
     if value.dtype.kind not in "iub":
         raise InputError(
-            f"the oracle {oracle.name} must give integers, got an array of {value.dtype} for output {name}"
+            f"the oracle {oracle.name} must return integers, got an array of {value.dtype} for output {name}"
         )
     return value.astype(object if value.dtype == np.uint64 else np.int64)
 
 
 def shown(value: object) -> str:
-    """Anything in a few words."""
+    """Any value in a few words."""
     try:
         with any_digits():
             return shorten(repr(value))
@@ -183,7 +183,7 @@ def shown(value: object) -> str:
 
 @dataclass(frozen=True)
 class _Definition:
-    """`output == value`, or one of its bits, where a condition on the inputs holds."""
+    """`output == value`, or one of its bits, under a condition on the inputs."""
 
     line: EnsureLine
     condition: Expression | None
@@ -193,24 +193,24 @@ class _Definition:
 
 @dataclass(frozen=True)
 class Ensured(ValueOracle):
-    """Outputs by the lines that give them as a function of the inputs."""
+    """Outputs computed from the lines that define them as functions of the inputs."""
 
-    lines: tuple[str, ...]  # which says what it depends on
+    lines: tuple[str, ...]  # the source text, part of the repr
     ensures: tuple[EnsureLine, ...]
     definitions: tuple[_Definition, ...]
-    widths: tuple[tuple[str, int, bool], ...]  # of the outputs: name, bits, whether signed
+    widths: tuple[tuple[str, int, bool], ...]  # name, bits and signedness of each output
     name: ClassVar[str] = "its ensure lines"
 
     @property
     def arrays(self) -> bool:
-        """Whether every line is one output as one expression for all inputs; arrays then hold Python's integers."""
+        """Whether each line defines one output by one expression for all inputs; arrays then hold Python integers."""
         plain = all(one.condition is None and one.output.index is None for one in self.definitions)
         return plain and len(self.ensures) == len(self.definitions) == len(self.widths)
 
     def __call__(self, values: Values) -> Answer:
-        """The outputs; UNKNOWN where no line says what one of them is.
+        """The outputs; UNKNOWN if no line defines one of them.
 
-        Raises InputError where lines contradict each other, so that no outputs make all of them true.
+        Raises InputError if lines contradict each other, so that no outputs satisfy all of them.
         """
         if values and all(isinstance(value, np.ndarray) for value in values.values()):
             count = len(next(iter(values.values())))
@@ -239,13 +239,13 @@ class Ensured(ValueOracle):
         for line in self.ensures:
             if not line.holds(values, known):
                 given, found = (", ".join(f"{n}={v}" for n, v in numbers.items()) for numbers in (values, known))
-                told = f"for {given} others say {found}, of which '{line}' is not true"
-                raise InputError(f"the ensure lines contradict each other: {told}")
+                conflict = f"for {given} the others give {found}, which violates '{line}'"
+                raise InputError(f"the ensure lines contradict each other: {conflict}")
         return known
 
 
 def ensured(algorithm: Algorithm) -> Ensured | None:
-    """The oracle that the lines of an algorithm are; None where they leave an output open."""
+    """The oracle defined by the lines of an algorithm; None if they leave an output undefined."""
     outputs = {word.name for word in algorithm.outputs}
     definitions = tuple(found for line in algorithm.ensures for found in _definitions(line, outputs))
     if {found.output.text for found in definitions} != outputs:

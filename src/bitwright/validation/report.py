@@ -1,4 +1,4 @@
-"""What a validation has found so far, and its report: for people, and all of it as JSON.
+"""The counts of a validation, and their report as text and as JSON.
 
 Tallies of parts add up to the tally of the whole.
 """
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from bitwright.theory.decisions import Triple
     from bitwright.validation.validate import Validation
 
-MOST_FAILURES = 10  # that a tally remembers, those with the smallest index; all are counted
+MOST_FAILURES = 10  # kept in a tally, smallest index first; all are counted
 
 
 @dataclass(frozen=True)
 class Failure:
-    """An input whose run ended otherwise than the oracle says, or so that an `ensure` line is false."""
+    """An input whose run ended with outputs that contradict the oracle or an `ensure` line."""
 
     index: int
     inputs: dict[str, int]
     outputs: dict[str, int]
-    expected: dict[str, int] | None  # None: it should not have ended; empty where the oracle does not know
+    expected: dict[str, int] | None  # None: it should not have ended; empty if the oracle does not know
     line: str | None = None  # the first `ensure` line that is false
 
 
 @dataclass(frozen=True)
 class BrokenBound:
-    """An input whose run met a state with more matches than are declared."""
+    """An input whose run met a state with more matches than declared."""
 
     index: int
     inputs: dict[str, int]
@@ -45,23 +45,23 @@ class BrokenBound:
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts over inputs, over runs, and over the states on their way."""
+    """Counts of inputs, runs, and the states they passed through."""
 
-    inputs: int = 0  # that were run
-    outside: int = 0  # that were not, since a `where` line is false
-    wrong: int = 0  # runs that ended otherwise than the oracle says, or so that an `ensure` line is false
-    unfinished: int = 0  # runs that the step limit cut off; what they would give is not known
-    endless: int = 0  # of these, the ones of which the oracle says that they never end
-    unjudged: int = 0  # runs that ended, but of which the oracle does not know what is right
+    inputs: int = 0  # inputs that were run
+    outside: int = 0  # inputs skipped because a `where` line is false
+    wrong: int = 0  # runs whose outputs contradict the oracle or an `ensure` line
+    unfinished: int = 0  # runs cut off by the step limit; their outputs are unknown
+    endless: int = 0  # those that the oracle expects never to end
+    unjudged: int = 0  # runs that ended, but whose outputs the oracle cannot judge
     failures: tuple[Failure, ...] = ()  # by index
-    evaluations: int = 0  # states that were stepped from
+    evaluations: int = 0  # steps taken, from every state of every run
     steps: int = 0  # of the longest run
-    wrong_steps: int = 0  # evaluations whose result was not what the rules give
+    wrong_steps: int = 0  # evaluations whose result differs from the rules
     matches: frozenset[int] = frozenset()  # every n that occurred
-    beyond: int = 0  # runs that met more matches than are declared
-    first_beyond: BrokenBound | None = None  # the one of these with the smallest index
+    beyond: int = 0  # runs that met more matches than declared
+    first_beyond: BrokenBound | None = None  # the run among them with the smallest index
     triples: frozenset[Triple] = frozenset()
-    margin: float | None = None  # the smallest that an engine has measured
+    margin: float | None = None  # the smallest measured by an engine
 
     def __add__(self, other: Tally) -> Tally:
         failures = {failure.index: failure for failure in (*self.failures, *other.failures)}
@@ -79,7 +79,7 @@ class Tally:
 
     @property
     def undecided(self) -> int:
-        """Runs of which it is not known whether they are right."""
+        """Number of runs not known to be right or wrong."""
         return self.unfinished - self.endless + self.unjudged
 
     @property
@@ -87,7 +87,7 @@ class Tally:
         return max(self.matches, default=0)
 
     def to_json(self) -> dict[str, Any]:
-        """As plain lists and numbers; values of any length as text, in base 16."""
+        """As plain lists and numbers; values of any length are text in base 16."""
         return {
             **vars(self),
             "failures": [_to_text(failure) for failure in self.failures],
@@ -98,7 +98,7 @@ class Tally:
 
     @classmethod
     def from_json(cls, document: dict[str, Any], source: object) -> Tally:
-        """The inverse; raises InputError where the document is not a tally."""
+        """The inverse of `to_json`; raises InputError if the document is not a tally."""
         what = "a validation file"
         check_fields(document, source, what, _FIELDS)
         for failure in document["failures"]:
@@ -120,7 +120,7 @@ class Tally:
 
 
 def _to_text(case: Failure | BrokenBound) -> dict[str, Any]:
-    """Its numbers in base 16, which Python reads and writes at any length."""
+    """Numbers are written in base 16, which Python converts at any length."""
     return {name: value if name == "line" else _each_number(hex, value) for name, value in vars(case).items()}
 
 
@@ -157,11 +157,11 @@ _FIELDS: dict[str, Check] = {
 assert set(_FIELDS) == {field.name for field in fields(Tally)}
 
 
-_SHOWN = 3  # failures that the report has; JSON has all that are kept
+_SHOWN = 3  # failures in the report; JSON has all recorded ones
 
 
 def document(done: Validation) -> dict[str, Any]:
-    """Everything, ready for JSON."""
+    """All numbers of a validation, ready for JSON."""
     task, tally = done.task, done.tally
     engine = task.engine
     return {
@@ -206,13 +206,13 @@ def document(done: Validation) -> dict[str, Any]:
 
 
 def report(done: Validation, again: Callable[[Failure], str] | None = None) -> str:
-    """For people; `again` gives the command that shows a failure once more."""
+    """The text report; `again` returns the command that reproduces a failure."""
     task, tally = done.task, done.tally
     name = task.algorithm.name
     about = f"{name} ({task.algorithm.description})" if task.algorithm.description else name
     engine = task.engine
     rounded = "" if engine.rounding is None else f", {engine.rounding} rounding, K = {task.examples:,}"
-    scope = "all there are" if task.inputs.random is None else f"random, sample seed {task.inputs.seed}"
+    scope = "exhaustive" if task.inputs.random is None else f"random, sample seed {task.inputs.seed}"
     if tally.outside:
         scope += f" with {joined(task.algorithm.conditions)}; {tally.outside:,} others were not run"
     lines = [
@@ -248,30 +248,30 @@ def report(done: Validation, again: Callable[[Failure], str] | None = None) -> s
 
 
 def oracle_name(done: Validation) -> str:
-    """Who says what is right."""
+    """The name of the source of the expected outputs."""
     return "the rules" if done.task.oracle is None else done.task.oracle.name
 
 
 def _judges(done: Validation) -> str:
-    """The oracle, and the `ensure` lines, which are tried beside any oracle."""
+    """The oracle, and the `ensure` lines, which are evaluated besides any oracle."""
     name = oracle_name(done)
     return f"{name} or the ensure lines" if done.task.algorithm.ensures and name != Ensured.name else name
 
 
 def broken_bound(done: Validation) -> tuple[str, str]:
-    """That runs match more than is declared, and what this means for certificates."""
+    """The two lines about runs with more matches than declared, and the consequence for certificates."""
     tally, declared, n = done.tally, done.task.algorithm.matches, option("n")
     beyond = tally.first_beyond
     first = f", the first {_values(beyond.inputs)}" if beyond and beyond.inputs else ""
-    doubt = f" (wrong steps may have led there; see {option('engine')} templates)" if tally.wrong_steps else ""
+    doubt = f" (wrong steps may be the cause; try {option('engine')} templates)" if tally.wrong_steps else ""
     return (
-        f"matches {declared} is broken: n = {tally.n_max:,} occurred{doubt}; {_runs(tally.beyond)} met more{first}",
-        f"a certificate made with {n} declared does not hold; use {n} reachable or {n} blocks",
+        f"matches {declared} is violated: n = {tally.n_max:,} occurred{doubt}; {_runs(tally.beyond)} met more{first}",
+        f"certificates that rely on {n} declared are void; use {n} reachable or {n} blocks",
     )
 
 
 def _declared(done: Validation) -> dict[str, Any] | None:
-    """What is declared of n, and whether it holds."""
+    """The declared bound on n, and whether it holds."""
     tally, declared = done.tally, done.task.algorithm.matches
     if declared is None:
         return None
@@ -288,18 +288,18 @@ def _networks(done: Validation) -> list[str]:
 
 
 def _undecided(done: Validation) -> list[str]:
-    """Runs that were not compared with the oracle, or only with its word that they never end."""
+    """Runs not compared with the oracle, or only with its statement that they never end."""
     task, tally, lines = done.task, done.tally, []
     cut = tally.unfinished - tally.endless
     limit = counted(task.limit, "step")
     if cut:
         declared = task.limit == task.algorithm.steps
-        advice = "its 'steps' allows no more" if declared else f"raise {option('steps')}"
-        lines.append(f"  undecided {_runs(cut)} did not end within {limit}, and their outputs are not known; {advice}")
+        advice = "its 'steps' line allows no more" if declared else f"raise {option('steps')}"
+        lines.append(f"  undecided {_runs(cut)} did not end within {limit}, so their outputs are unknown; {advice}")
     if tally.unjudged:
-        lines.append(f"  undecided {_runs(tally.unjudged)} ended in outputs that {oracle_name(done)} cannot judge")
+        lines.append(f"  undecided {_runs(tally.unjudged)} ended with outputs that {oracle_name(done)} cannot judge")
     if tally.endless:
-        lines.append(f"  endless   {_runs(tally.endless)} did not end within {limit}, and never do, as the oracle says")
+        lines.append(f"  endless   {_runs(tally.endless)} did not end within {limit}, as the oracle expects")
     return lines
 
 

@@ -1,6 +1,6 @@
-"""What is to be validated, and the file from which an interrupted validation continues.
+"""Validation tasks, and the file from which an interrupted validation resumes.
 
-Everything that comes from files is read once, at the start.
+All files are read once, at the start.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from bitwright.validation.report import ANY_TABLE, Tally
 
 MAX_BITS = 48  # 2^48 additions would take months; more can only be sampled
 MAX_RANDOM = 10**12
-BLOCK = 1024  # random inputs are drawn in blocks of this size, so that they do not depend on the batches
+BLOCK = 1024  # random inputs are drawn in blocks of this size, independent of the batches
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """The index of an input is the number whose bits are those of all its words, the first word's lowest bit first."""
+    """The inputs to run; the index of an input is its words as one number, the first word's lowest bit first."""
 
     words: tuple[Word, ...]
-    random: int | None = None  # how many to draw; by default all inputs there are
+    random: int | None = None  # how many to draw; by default all inputs
     seed: int = 0
 
     @cached_property
@@ -73,7 +73,7 @@ class Inputs:
 
 
 def values_of(words: Sequence[Word], rows: Rows, count: int) -> dict[str, Numbers]:
-    """The values of words by name, whose bits are these rows, one word after the other."""
+    """Values of words by name, from rows of bits: one word after the other."""
     found, at = {}, 0
     for word in words:
         found[word.name] = numbers(rows[at : at + len(word.bits)], count, word.signed)
@@ -82,46 +82,46 @@ def values_of(words: Sequence[Word], rows: Rows, count: int) -> dict[str, Number
 
 
 def choose_inputs(algorithm: Algorithm, random: int | None, seed: int) -> Inputs:
-    """All inputs of an algorithm if there are not too many, or as many random ones as asked for."""
+    """All inputs of an algorithm if there are not too many, or the requested number of random ones."""
     inputs = Inputs(algorithm.inputs, random, seed)
     if random is None and inputs.bits > MAX_BITS:
         raise InputError(
-            f"{algorithm.name} has {inputs.bits:,} input bits; every input can be run up to {MAX_BITS}, "
-            "choose some of them at random (--random N)"
+            f"{algorithm.name} has {inputs.bits:,} input bits; all inputs can be run up to {MAX_BITS} bits; "
+            "sample them with --random N"
         )
     if random is not None and not 1 <= random <= MAX_RANDOM:
-        raise InputError(f"random inputs are a number from 1 to 10^12, got {random}")
+        raise InputError(f"the number of random inputs must be between 1 and 10^12, got {random}")
     return inputs
 
 
-_BATCH, _WORK = 1 << 18, 1 << 36  # inputs in a batch, and the most template-steps, so that a batch takes a moment
+_BATCH, _WORK = 1 << 18, 1 << 36  # most inputs and most template-steps in a batch
 
 
 @dataclass(frozen=True)
 class Task:
-    """One algorithm, one engine, some inputs and an oracle; without one, the rules themselves say what is right."""
+    """An algorithm, an engine, inputs and an oracle; without an oracle the rules decide what is right."""
 
     algorithm: Algorithm
     engine: Engine
     inputs: Inputs
     oracle: Oracle | None
     limit: int
-    plain: bool = False  # walk through the engine itself, even where the bit-sliced loops make the same steps
-    token: str = field(default_factory=lambda: uuid4().hex, init=False)  # no other task has it, nor a changed copy
+    plain: bool = False  # step the engine itself, even if the bit-sliced loops give the same steps
+    token: str = field(default_factory=lambda: uuid4().hex, init=False)  # unique to this task; copies get their own
 
     @property
     def examples(self) -> int:
-        """K: the templates, and padding if there is some."""
+        """K: the number of templates, padding included."""
         return self.engine.examples or self.algorithm.program.templates
 
     @property
     def sliced(self) -> bool:
-        """Whether the bit-sliced loops make the engine's runs."""
+        """Whether the bit-sliced loops run this engine."""
         return self.engine.decisions is not None and not self.plain
 
     @property
     def batch(self) -> int:
-        """How many inputs are run at a time; it depends on the task alone, so that batches can be counted."""
+        """Number of inputs run at a time; it depends on the task alone, so that batches can be numbered."""
         if not self.sliced:
             return BLOCK
         work = self.algorithm.program.templates * min(max(1, self.limit), 1_000)
@@ -132,19 +132,19 @@ class Task:
         return -(-self.inputs.count // self.batch)
 
     def size(self, number: int) -> int:
-        """How many inputs this batch has; the last one may have fewer than others."""
+        """Number of inputs in this batch; the last batch may be smaller."""
         return min(self.batch, self.inputs.count - number * self.batch)
 
 
 def describe(task: Task) -> dict[str, Any]:
-    """Everything that the results depend on, as JSON: a validation goes on only where all of it is the same."""
+    """Everything that the results depend on, as JSON; a validation resumes only if all of it is unchanged."""
     oracle = task.oracle
     if oracle is not None and not isinstance(oracle, ValueOracle):
         raise InputError(
-            f"a file to resume from cannot say whether the oracle {oracle.name} is the same; leave out the file, or "
+            f"a resume file cannot verify that the oracle {oracle.name} is unchanged; leave out the file, or "
             "write ensure lines"
         )
-    rules = replace(task.algorithm, invariants=())  # which are not tested
+    rules = replace(task.algorithm, invariants=())  # invariants are not tested
     return {
         "algorithm": sha256(rules.text().encode()).hexdigest(),
         **task.engine.describe(),
@@ -165,13 +165,13 @@ _WHAT = "a validation file"
 
 
 class ProgressFile:
-    """The file of one validation; what it is about is found once, at the beginning."""
+    """The progress file of one validation."""
 
     def __init__(self, path: Path, task: Task) -> None:
         self._path, self._task, self._of = path, task, describe(task)
 
     def save(self, batches: int, tally: Tally) -> None:
-        """Writes that the first `batches` batches are done."""
+        """Records that the first `batches` batches are done."""
         document = {
             "format": FORMAT,
             "of": self._of,
@@ -181,13 +181,13 @@ class ProgressFile:
         write_atomically(self._path, (json.dumps(document) + "\n").encode())
 
     def load(self) -> tuple[int, Tally]:
-        """Batches done and what they found; nothing if there is no such file yet."""
+        """Batches done and their tally; zero if there is no such file yet."""
         path, task = self._path, self._task
         if not path.exists():
             return 0, Tally()
         document = parse(read_file(path, _MAX_BYTES), path, _WHAT)
         if document.get("format") != FORMAT:
-            raise InputError(f"{path} is not a validation that was begun by this version; choose another file")
+            raise InputError(f"{path} was not written by a validation of this version; choose another file")
         fields = {
             "format": one_of(FORMAT),
             "of": ANY_TABLE,
@@ -207,9 +207,9 @@ class ProgressFile:
         check_fields(then, self._path, _WHAT, dict.fromkeys(self._of, lambda _: None))
         for name, value in self._of.items():
             if then[name] != value:
-                said, is_now = (shorten(str(v)) for v in (then[name], value))
+                before, is_now = (shorten(str(v)) for v in (then[name], value))
                 raise InputError(
-                    f"{self._path} belongs to another validation: its {name} was {said}, now it is {is_now}"
+                    f"{self._path} belongs to another validation: its {name} was {before}, now it is {is_now}"
                 )
 
 
@@ -226,7 +226,7 @@ def _adds_up(tally: Tally) -> bool:
 
 
 def _can_occur(tally: Tally, program: Program) -> bool:
-    """Whether states of this program can have these n, and bits with these numbers of writers and matches."""
+    """Whether states of this program can have these n, and bits these numbers of writers and matches."""
     n_max, writers = blocks_range(program).n_max, set(program.writers[program.writers > 0].tolist())
     return max(tally.matches, default=0) <= n_max and all(
         n <= n_max and c in writers and m <= min(n, c) for n, c, m in tally.triples

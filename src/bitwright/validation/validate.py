@@ -29,31 +29,31 @@ _SAVE_EVERY = 2.0  # seconds
 
 @dataclass(frozen=True)
 class Validation:
-    """The result of a validation: a verdict, and what was counted.
+    """The result of a validation: a verdict and its counts.
 
     >>> from bitwright import addition, validate
-    >>> found = validate(addition(3), engine="limit", compiled=False)
-    >>> found.verdict, found.tally.inputs, found.margin
+    >>> result = validate(addition(3), engine="limit", compiled=False)
+    >>> result.verdict, result.tally.inputs, result.margin
     ('exact', 64, 0.5)
-    >>> print(found.sentence)
+    >>> print(result.sentence)
     exact: addition, engine limit, calibrated rounding
     """
 
     task: Task
     tally: Tally
-    seconds: float  # that this took, without what a file had
+    seconds: float  # of this process, without the resumed part
     rate: float  # evaluations a second
-    margin: float | None  # the smallest of all steps; None for `templates`, which round nothing
+    margin: float | None  # the smallest margin of all steps; None for `templates`, which rounds nothing
     worst: Triple | None = None  # for `limit`: the (n, c, m) with this margin
-    misjudged: tuple[Triple, ...] = ()  # for `limit`: those that occurred and are rounded the wrong way
+    misjudged: tuple[Triple, ...] = ()  # for `limit`: triples that occurred and are misrounded
 
     @property
     def verdict(self) -> Verdict:
-        """Exact: every run ended, as the oracle and all `ensure` lines say, and every step was the rules' step.
+        """Exact: every run ended as the oracle and all `ensure` lines require, and every step agreed with the rules.
 
-        Not exact: some step was another, or some run ended otherwise than the oracle says. Not decided: nothing wrong
-        was seen, but of some runs it is not known whether they are right. An oracle may also say that a run never ends;
-        a run that did not end in time is then right.
+        Not exact: some step differed from the rules, or some run ended with other outputs. Not decided: nothing wrong
+        was seen, but some runs could not be judged. An oracle may also expect a run never to end; a run that reaches
+        the step limit is then right.
         """
         if self.tally.wrong or self.tally.wrong_steps:
             return "not exact"
@@ -61,7 +61,7 @@ class Validation:
 
     @property
     def sentence(self) -> str:
-        """The verdict and what it speaks of, in a line."""
+        """The verdict and its subject, in one line."""
         engine = self.task.engine
         rounded = "" if engine.rounding is None else f", {engine.rounding} rounding"
         return f"{self.verdict}: {self.task.algorithm.name}, engine {engine.name}{rounded}"
@@ -69,23 +69,23 @@ class Validation:
     __repr__ = short_repr
 
     def __str__(self) -> str:
-        """The report, and what the engine is where it goes cell by cell."""
+        """The report, and the tiling of an engine that works on cells."""
         facts = self.task.engine.cell_facts
         behind = [] if facts is None else [cells_sentence(facts, self.tally.evaluations, self.tally.margin)]
         return "\n".join([self.report(), *behind])
 
     def report(self, again: Callable[[Failure], str] | None = None) -> str:
-        """The verdict and what was counted; `again` gives a command that shows a failure once more.
+        """The verdict and the counts; `again` returns a command that reproduces a failure.
 
         >>> from bitwright import addition, validate
         >>> validate(addition(3)).report().splitlines()[1]
-        "  inputs    64, all there are; 0 wrong by Python's integers or the ensure lines"
+        "  inputs    64, exhaustive; 0 wrong by Python's integers or the ensure lines"
         """
         with any_digits():
             return report(self, again)
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers, as `bitwright validate --json` prints them; there failures have a command as well.
+        """All numbers, as `bitwright validate --json` prints them; the command adds how to reproduce each failure.
 
         >>> from bitwright import addition, validate
         >>> validate(addition(3)).to_dict()["wrong"]
@@ -96,10 +96,10 @@ class Validation:
 
     @property
     def doubt(self) -> str | None:
-        """What looks like a mistake in the oracle."""
+        """A likely mistake in the oracle, or None."""
         failures = self.tally.failures
         if failures and self.tally.wrong == self.tally.inputs and all(one.expected is None for one in failures):
-            return "the oracle gave None for every input, which says that no run ends; is a return missing?"
+            return "the oracle returned None for every input, which means that no run ends; is a return missing?"
         return None
 
     @property
@@ -112,7 +112,7 @@ class Validation:
 
     @property
     def bound_broken(self) -> bool:
-        """Whether a run met more matches than its algorithm declares, which certificates with that n rely on."""
+        """Whether a run met more matches than its algorithm declares; certificates with that n rely on the bound."""
         return self.tally.beyond > 0
 
 
@@ -125,7 +125,7 @@ def make_task(
     limit: int | None = None,
     plain: bool = False,
 ) -> Task:
-    """What to validate: all inputs, or `random` ones; without an oracle the rules are the judge."""
+    """Builds a task: all inputs, or `random` ones; without an oracle the rules decide what is right."""
     inputs = choose_inputs(algorithm, random, sample_seed)
     return Task(algorithm, engine, inputs, oracle, step_limit(algorithm, limit), plain)
 
@@ -133,16 +133,18 @@ def make_task(
 def validate(
     task: Task, workers: Workers | None = None, progress: Progress | None = None, resume: Path | None = None
 ) -> Validation:
-    """Runs a task; the result does not depend on the workers. With `resume` it continues from that file and updates it.
+    """Runs a task; the result does not depend on the workers.
 
-    `progress` gets the number of inputs that are done after every batch.
+    Args:
+        progress: called after every batch with the number of inputs done
+        resume: a progress file to continue from and update
     """
     begin = time.perf_counter()
     workers = workers or Workers()
     if isinstance(task.oracle, Function) and task.oracle.function is not None and (workers.kind != "serial" or resume):
-        what = "a file to resume from cannot say whether it is the same" if resume else "workers cannot share it"
+        what = "a resume file cannot verify that it is unchanged" if resume else "workers cannot share it"
         raise InputError(
-            f"{task.oracle.name} is a function of this process, so {what}; put it into a file and name it, "
+            f"{task.oracle.name} is a function of this process, so {what}; put it in a file and name it, "
             "oracle='MODULE:FUNCTION'"
         )
     file = ProgressFile(resume, task) if resume else None

@@ -1,4 +1,4 @@
-"""The networks that runs trained and kept: where they are, what they are, and how to remove them."""
+"""The cache of networks that runs have trained: its folder, its contents, and how to clear it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training of networks of cells on the pattern of some programs, and samples of their local states."""
+"""Training of networks of cells on the pattern of programs, and quantization by samples of local states."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from bitwright.networks import FloatNetwork, Recipe
     from bitwright.networks.train import ExecutionSet
 
-_MET = 512  # states of runs
+_MET = 512  # states of runs in a sample
 _NARROWEST, _CLEAR_MARGIN = 32, 0.1  # where the search for a small network begins and what ends it
-SEEDS = 10  # that are tried, one after the other, until a network is right in every local state
+SEEDS = 10  # tried in turn until a network is right in every local state
 
 
 def check_divides(algorithm: Algorithm, tile: int) -> None:
@@ -50,7 +50,7 @@ def train_on_pattern(
     networks: int = 1,
     runs: Algorithm | None = None,
 ) -> TrainedCells:
-    """Trains on a pattern, quantizes, and tries every local state; if one is wrong, it takes the next seed.
+    """Trains on a pattern, quantizes, and tries every local state; if one is wrong, tries the next seed.
 
     With `executions` it trains on these instead of the pattern's templates, and quantizes by them alone. Several
     `networks` become one, side by side. `runs` is the algorithm whose whole state it is of.
@@ -102,7 +102,7 @@ def quantized(
     executions: ExecutionSet | None = None,
     runs: Algorithm | None = None,
 ) -> tuple[IntegerNetwork, Cost]:
-    """The integer network that stands for these, and the cost.
+    """The integer network that combines these, and the cost of quantizing.
 
     Scales are chosen by local states. Of the whole state of an algorithm also those that its `runs` meet count, and
     these alone if the trained weights are wrong elsewhere. A network that learnt from executions is quantized by them.

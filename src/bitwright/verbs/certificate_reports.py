@@ -16,13 +16,17 @@ if TYPE_CHECKING:
 
 
 def limit_report(c: Certificate) -> Iterator[str]:
-    """The report of a certificate of the limit."""
+    """The report on the limit, without the other links."""
     covers = f", {_covered(c)}" if c.cells else ""
     function = c.chain.function
     if function is not None and function.verdict == "proved" and (at := _at(function.sizes)):
         covers += f"; what the rules compute is proved {at}{_elsewhere(c)}"
-    yield f"{_headline(c)}: {_function(c)}{_title(c)}the limit, {c.rounding} rounding{covers}"
-    yield from _links(c)
+    verdict = c.sentence.replace(c.verdict, c.verdict.upper(), 1)
+    if c.assumption:
+        verdict = f"{verdict.replace(' assuming ', ' ASSUMING ')} (declared, not proved)"
+    elif c.n_source == "reachable":
+        verdict += f" (n <= {c.n_max:,})"
+    yield f"{verdict}: {_function(c)}{_title(c)}the limit, {c.rounding} rounding{covers}"
     padding = f", {c.padding:,} of them padding" if c.padding else ", no padding"
     yield f"  examples  K = {c.examples:,}{padding}"
     yield f"  matches   n = {c.n_min:,} to {c.n_max:,}, from {c.n_source} ({c.n_scope})"
@@ -50,10 +54,9 @@ def limit_report(c: Certificate) -> Iterator[str]:
 
 
 def network_report(c: Certificate, see: str) -> Iterator[str]:
-    """The report of a certificate of a network; `see` is how to look at the state of its counterexample."""
+    """The report on a network, without the other links; `see` is the command that shows its counterexample."""
     title = "" if _computes(c) else _title(c).removesuffix(", ") + ": " * bool(c.about.name)
     yield f"{c.verdict.upper()}: {network_statement(c, title)}"
-    yield from _links(c)
     yield f"  network   {c.claims[-1].sentence}"
     if c.model is not None:
         yield from _model(c, c.model)
@@ -79,7 +82,7 @@ def network_report(c: Certificate, see: str) -> Iterator[str]:
 
 
 def _model(c: Certificate, model: Mapping[str, Any]) -> Iterator[str]:
-    """What a network of your own reads, and why its outputs are certain."""
+    """The inputs of a network of your own, and why its outputs are certain."""
     reads = {"states": "a state", "templates": "matched templates", "cells": "a cell"}[model["reads"]]
     columns = f"{model['columns'][0]:,} columns ({reads}) to {model['columns'][1]:,}, on above {model['threshold']:g}"
     yield f"  model     {model['form']}, {columns}; sha256 {c.network_sha256}"
@@ -93,13 +96,13 @@ def _model(c: Certificate, model: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _computes(c: Certificate) -> bool:
-    """Whether it is proved what the network computes."""
+    """Whether the function that the network computes is proved."""
     links = c.chain
     return c.certified and bool(c.about.ensures) and links.function is not None and links.function.verdict == "proved"
 
 
 def network_statement(c: Certificate, title: str = "") -> str:
-    """What the verdict is about: the function if that is proved too, else every step of the rules."""
+    """The subject of the verdict: the function if that is proved too, otherwise every step of the rules."""
     covers = c.covers if c.kinds is None else _covered(c)
     links, says = c.chain, c.says
     if links.function is None or not _computes(c):
@@ -119,7 +122,7 @@ def _covered(c: Certificate) -> str:
 
 
 def _at(sizes: str | None) -> str:
-    """`at size 8`, `at the sizes 8..12`; nothing for every size, and for a program that has none to choose."""
+    """`at size 8` or `at the sizes 8..12`; empty for every size, and for a program of fixed size."""
     if sizes is None or sizes == ONE_SIZE:
         return ""
     if (covered := CoveredSizes.read(sizes)) is not None:
@@ -128,7 +131,7 @@ def _at(sizes: str | None) -> str:
 
 
 def _elsewhere(c: Certificate) -> str:
-    """Where a function that is proved at the program's own size is known to be wrong, if no sizes were asked for."""
+    """Where a function that is proved at the program's own size is refuted, if no sizes were given."""
     found = None if c.chain.function is None else c.chain.function.counterexample
     if found is None or c.sizes is not None:
         return ""
@@ -136,15 +139,11 @@ def _elsewhere(c: Certificate) -> str:
 
 
 def _function(c: Certificate) -> str:
-    """The part of a headline that says that the function is refuted or not decided; else nothing."""
+    """The part of a headline about a function that is refuted or not decided; otherwise empty."""
     found, what = c.chain.function, c.about.statement or "what they should"
     if found is None or not c.chain.tried or found.verdict in ("proved", "not stated"):
         return ""
     return f"the rules {'do not compute' if found.verdict == 'refuted' else 'may not compute'} {what}; "
-
-
-def _links(c: Certificate) -> Iterator[str]:
-    return (f"  {claim.about:<9} {claim.sentence}" for claim in c.chain.claims)
 
 
 def _counterexample(c: Certificate, found: BitInState) -> Iterator[str]:
@@ -160,7 +159,7 @@ def _counterexample(c: Certificate, found: BitInState) -> Iterator[str]:
 
 
 def state_report(found: StateReport) -> Iterator[str]:
-    """What a network says of each bit of a state."""
+    """The output of a network for each bit of a state."""
     for line in found.bits:
         said = "" if line.sum is None else f"  G = {line.sum:>12,}  T = {line.threshold:>12,}"
         mark = "" if line.given == line.expected else f"  must be {line.expected}"
@@ -168,17 +167,9 @@ def state_report(found: StateReport) -> Iterator[str]:
 
 
 def _title(c: Certificate) -> str:
-    """`addition (add two 4-bit numbers), `, or nothing where the program is not known."""
+    """`addition (add two 4-bit numbers), `, or empty if the program is not known."""
     described = f" ({c.about.description})" if c.about.description else ""
     return f"{c.about.name}{described}, " if c.about.name else ""
-
-
-def _headline(c: Certificate) -> str:
-    """The verdict in capitals, and what it rests on."""
-    upper = c.sentence.replace(c.verdict, c.verdict.upper(), 1)
-    if c.assumption:
-        return f"{upper.replace(' assuming ', ' ASSUMING ')} (declared, not proved)"
-    return f"{upper} (n <= {c.n_max:,})" if c.n_source == "reachable" else upper
 
 
 def _situation(bit: str, matching: int, writers: int) -> str:
@@ -186,5 +177,5 @@ def _situation(bit: str, matching: int, writers: int) -> str:
 
 
 def _called(bit: str, names: BitNames) -> str:
-    """A bit, and what it is called in the first cell of its kind."""
+    """A bit, and its name in the first cell of its kind."""
     return f"{bit} ({listing(names[bit], 4)})" if bit in names else bit

@@ -1,4 +1,4 @@
-"""Certificates: what is proved of a program and of a network or the limit, as a file, and checked again."""
+"""Certificates: what is proved about a program and a network or the limit; saved, loaded and checked again."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from bitwright.rules.algorithm import MAX_EXAMPLES
 from bitwright.rules.ensures import joined
 from bitwright.verbs.certificate_reports import limit_report, network_report, network_statement, state_report
 from bitwright.verbs.chain import ClaimChain
+from bitwright.verbs.progress import Teller, teller
 from bitwright.verbs.sizes import as_programs
-from bitwright.verbs.telling import Teller, teller
 
 if TYPE_CHECKING:
     from bitwright.networks.external.model import Model
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from bitwright.verbs.sizes import SizesAsked, Subject
 
 BitNames = Mapping[str, Sequence[str]]
-_SHOWN = 3  # lines of a specification that a headline has
+_SHOWN = 3  # lines of a specification in a headline
 _PROGRAM = {
     "name": text(),
     "description": text(),
@@ -52,19 +52,19 @@ _OUTCOMES: dict[str, Outcome] = {
 
 @dataclass(frozen=True)
 class ProvedProgram:
-    """The program that a certificate was made or checked for: for reports, and no part of what is checked."""
+    """The program that a certificate was made or checked for. It is used in reports and is not itself checked."""
 
     name: str = ""
     description: str = ""
-    graphs: str | None = None  # of a node program: the graphs on which its cells are of the proved kinds
-    names: BitNames = field(default_factory=dict)  # of cells: what the bits of the pattern are called in the program
+    graphs: str | None = None  # for a node program: the graphs whose cells all have proved kinds
+    names: BitNames = field(default_factory=dict)  # for cells: the names in the program of the pattern's bits
     declared: int | None = None  # the author's bound on n
     ensures: tuple[str, ...] = ()  # the lines that state what it computes
-    inputs: str = ""  # for which inputs, if not for all
+    inputs: str = ""  # the inputs it is about, if not all
 
     @property
     def statement(self) -> str:
-        """What the program states that it computes, in a few lines."""
+        """The function that the program states, in a few lines."""
         more = len(self.ensures) - _SHOWN
         return joined(self.ensures[:_SHOWN]) + f" and {counted(more, 'more line')}" * (more > 0) + self.inputs
 
@@ -81,11 +81,11 @@ class ProvedProgram:
 
 @dataclass(frozen=True, repr=False)
 class Certificate(Shown, Report):
-    """What was proved or refuted: of the limit, or of one network. `certify` makes it, `load` reads it from a file.
+    """What was proved or refuted about the limit or a network. `certify` makes it, `load` reads it from a file.
 
-    `certified` says whether it is proved, `verdict` is "certified", "refuted", "tested" (every state, by a runtime) or
-    "not proved", and `of` is "limit" or "network". It has every number of its proof, such as `states`, `margin` or
-    `counterexample`. Printing it gives a report.
+    `certified` is True if everything is proved; `verdict` is "certified", "refuted", "tested" (every state, by a
+    runtime) or "not proved", and `of` is "limit" or "network". The numbers of its proof, such as `states`, `margin` or
+    `counterexample`, are attributes. Printing it gives a report.
 
     >>> from bitwright import addition, certify, multiplication
     >>> certificate = certify(multiplication(10), rounding="sign", padding=0)
@@ -97,7 +97,7 @@ class Certificate(Shown, Report):
     """
 
     own: LimitVerdict | NetworkVerdict  # the proof of the limit or the network alone
-    chain: ClaimChain = field(default_factory=ClaimChain)  # what the rules compute, and at which sizes
+    chain: ClaimChain = field(default_factory=ClaimChain)  # the function of the rules, and the sizes
     about: ProvedProgram = field(default_factory=ProvedProgram, compare=False)
     holds: bool = field(default=False, compare=False)  # whether `check` has proved every claim again
 
@@ -111,7 +111,7 @@ class Certificate(Shown, Report):
 
     @property
     def verdict(self) -> Verdict:
-        """That of the weakest link."""
+        """The verdict of the weakest link."""
         function, own = self.chain.function, self.own.verdict
         if function is None or not self.chain.tried or function.verdict in ("proved", "not stated") or own == "refuted":
             return own
@@ -124,7 +124,7 @@ class Certificate(Shown, Report):
 
     @property
     def of(self) -> str:
-        """What the proof is of: "limit" or "network"."""
+        """The subject of the proof: "limit" or "network"."""
         return "network" if isinstance(self.own, NetworkVerdict) else "limit"
 
     @property
@@ -139,7 +139,7 @@ class Certificate(Shown, Report):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The chain: what the rules compute, at which sizes, and that the network or the limit takes every step.
+        """The chain: what the rules compute, at which sizes, and that the network or the limit makes every step.
 
         >>> from bitwright import addition, certify
         >>> [(claim.about, claim.verdict) for claim in certify(addition(10)).claims]
@@ -153,12 +153,12 @@ class Certificate(Shown, Report):
 
     @property
     def sentence(self) -> str:
-        """The verdict and its subject: the function that a network computes if that is proved, else its steps."""
+        """The verdict and its subject: the function that a network computes if that is proved, otherwise its steps."""
         return f"{self.verdict}: {network_statement(self)}" if self.of == "network" else self.proof.sentence
 
     @property
     def shown_by(self) -> str:
-        """The bits that are on in the counterexample of a network, as `state` takes them."""
+        """The bits that are on in the counterexample of a network, in the form that `state` accepts."""
         found = None if self.of == "limit" else self.counterexample
         if found is None:
             return ""
@@ -166,7 +166,7 @@ class Certificate(Shown, Report):
         return " ".join(found.on) or (found.bit.partition("_")[0] if self.about.names else "none")
 
     def text(self) -> str:
-        """The certificate as its file contains it, with every number it rests on.
+        """The text of the certificate file, with every number of the proof.
 
         >>> from bitwright import addition, certify
         >>> '"certified": true' in certify(addition(10)).text()
@@ -185,9 +185,9 @@ class Certificate(Shown, Report):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Certificate:
-        """The certificate in a file, of the limit or of a network, checked for form; `check` proves its claims.
+        """The certificate in a file. Its format is checked; `check` proves its claims again.
 
-        For a network's file or folder it reads the one next to it: certificate.json, or the same name with .json.
+        For a network's file or folder it reads the one beside it: certificate.json, or the same name with .json.
 
         >>> from bitwright import addition, certify
         >>> certify(addition(10)).save("addition.json")
@@ -218,10 +218,10 @@ class Certificate(Shown, Report):
     ) -> Certificate:
         """Proves every claim again, and returns the certificate with `holds` set; raises ProofError otherwise.
 
-        A certificate of cells that names sizes is checked at those sizes, and for the program that is given.
+        A certificate of cells with sizes is checked at those sizes, and for the given program.
 
         Args:
-            what: the program, or the programs, that it is about.
+            what: the program or programs that it is about.
             network: the network that it is about; None for the limit.
             sizes, tile, device, workers, yes, oracle, progress: as for `certify`.
 
@@ -263,26 +263,26 @@ class Certificate(Shown, Report):
         return named | numbers | more
 
     def report(self, see: str = "") -> list[str]:
-        """Its report, line by line; `see` is how to look at the state of a counterexample.
+        """The lines of its report; `see` is the command that shows the state of a counterexample.
 
         >>> from bitwright import addition, certify
         >>> certify(addition(2)).report()[0]
         'CERTIFIED: addition (add two 2-bit numbers by ripple carry), the limit, calibrated rounding'
         """
-        if self.of == "limit":
-            return [*limit_report(self)]
-        return [*network_report(self, see or f"certify(what, network, state={self.shown_by!r})")]
+        see = see or f"certify(what, network, state={self.shown_by!r})"
+        headline, *rows = limit_report(self) if self.of == "limit" else network_report(self, see)
+        return [headline, *(f"  {claim.about:<9} {claim.sentence}" for claim in self.chain.claims), *rows]
 
 
 def _limit_claim(own: LimitVerdict, where: str) -> Claim:
-    """The link that is about the limit."""
+    """The claim about the limit."""
     found = None if own.witness is None else {"on": list(own.witness), "bit": own.fails_bit}
     sentence = f"{own.sentence}; margin {own.margin_enclosure} at n = {own.worst_n:,}"
     return Claim("limit", _OUTCOMES[own.verdict], where, f"{own.rounding} rounding", sentence, found)
 
 
 def _network_claim(own: NetworkVerdict, where: str) -> Claim:
-    """The link that is about the network."""
+    """The claim about the network."""
     states = counted(own.states, "state" if own.kinds is None else "local state")
     counts = {"wrong": own.wrong, "not decided": own.undecided}
     sentence = ", ".join(f"{what} in {count:,} of {states}" for what, count in counts.items() if count)
@@ -299,7 +299,7 @@ def _network_claim(own: NetworkVerdict, where: str) -> Claim:
 
 @dataclass(frozen=True, repr=False)
 class StateReport(OneState, Report):
-    """What a network gives for every bit of one state, next to what the rules give."""
+    """The output of a network for every bit of one state, next to that of the rules."""
 
     about: ProvedProgram = field(default_factory=ProvedProgram, compare=False, repr=False)
 

@@ -1,4 +1,4 @@
-"""Proofs: that the limit, or one network, takes every step of a program's rules; or a state in which it is wrong."""
+"""Proves that the limit, or one network, makes every step of a program's rules, or finds a state where it fails."""
 
 from __future__ import annotations
 
@@ -40,13 +40,15 @@ from bitwright.theory.rounding import ROUNDINGS, Rounding, check_rounding
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.layout import ColumnTask
 from bitwright.verbs.certificates import Certificate, StateReport
+from bitwright.verbs.chain import prove_chain
 from bitwright.verbs.devices import gpu_name
+from bitwright.verbs.progress import Teller, say_compiling, teller
 from bitwright.verbs.proof_target import ProofTarget, Provable, limit_target, network_target
+from bitwright.verbs.reports import refuse
 from bitwright.verbs.sizes import Programs, SizesAsked, Subject, as_programs, by_algorithm
-from bitwright.verbs.telling import Teller, say_compiling, teller
 
-MINUTES = 10  # that a proof may take unless a longer one was asked for
-_LONG = 5  # seconds from which on a GPU is looked for
+MINUTES = 10  # the longest proof that starts without `yes`
+_LONG = 5  # seconds; longer proofs move to a GPU if there is one
 
 if TYPE_CHECKING:
     from bitwright.transformers.decision import Decision
@@ -111,10 +113,10 @@ def certify(
     measure: bool = False,
     progress: Teller | Progress | bool | None = None,
 ) -> Certificate | StateReport | Decision:
-    """Proves or refutes that a network takes every step of the rules; without a network, that the limit does.
+    """Proves or refutes that a network makes every step of the rules; without a network, that the limit does.
 
-    With a `network` every state of a `domain` is tried in exact arithmetic. Without one the proof is about the limit,
-    the mean of infinitely wide networks, with K and n as in a run with the same `rounding` and `padding`.
+    With a `network`, every state of a `domain` is tried in exact arithmetic. Without a network, the proof is about the
+    limit, the mean of infinitely wide networks, with K and n as in a run with the same `rounding` and `padding`.
 
     >>> from bitwright import addition, multiplication, train
     >>> adder = train(addition(4))
@@ -127,63 +129,63 @@ def certify(
     >>> print(certify(multiplication(10)).sentence)
     certified
 
-    A network of your own is a PyTorch module, a function of an array of rows, or a `Model`, which reads ONNX files too
-    and says how it is read. It is proved where its arithmetic is known for every runtime, else tested on every state.
-    With a task of a transformer (`bitwright.transformers.read_task`) the network is a `Decoder`, which is proved on
-    every input, or refuted by one.
+    A network of your own is a PyTorch module, a function of an array of rows, or a `Model`, which also reads ONNX files
+    and describes their inputs and outputs. It is proved if its arithmetic is the same in every runtime, and otherwise
+    tested on every state. For a task of a transformer (`bitwright.transformers.read_task`) the network is a `Decoder`,
+    which is proved on every input or refuted by a counterexample.
 
     Args:
         what: a program, a list of programs whose cells are proved together, or a task of a transformer.
-        network: what is proved; None for the limit.
-        sizes: prove the kinds of cells of the program at these sizes: "1..64", "l=1..64", range(1, 65), or "all".
+        network: the network to prove; None for the limit.
+        sizes: the sizes at which the cells of the program are proved: "1..64", "l=1..64", range(1, 65), or "all".
         domain: the states to try: "states" (one choice in every block, the default), "runs" (all states that runs of
             all inputs meet), or "cells" (all local states), the only domain of a network of cells.
-        rounding: of the limit: "calibrated" or "sign".
-        n: of the limit, how the number of matches is bounded: "blocks" (proved, the default), "declared" (an
+        rounding: for the limit: "calibrated" or "sign".
+        n: for the limit, how the number of matches is bounded: "blocks" (proved, the default), "declared" (an
             assumption, which the certificate names) or "reachable" (met in the runs of all inputs).
-        padding: of the limit, examples that are never matched.
-        tile: prove networks of cells, this many neighbouring ones taken as one; "all" for the whole state.
-        state: look at one state instead, the one with these bits on.
-        device: where states are tried; without it a long proof moves to a GPU.
-        workers: how many processes share out the states; "all" or "ray".
-        yes: begin a proof that takes more than 10 minutes.
-        resume: a file that keeps what is done; after an interruption the proof continues from it.
+        padding: for the limit, examples that are never matched.
+        tile: prove networks of cells, with this many neighbouring cells taken as one; "all" for the whole state.
+        state: inspect a single state instead, in which these bits are on.
+        device: where states are tried; by default a long proof moves to a GPU.
+        workers: how many processes share the states; "all" or "ray".
+        yes: start a proof even if it takes more than 10 minutes.
+        resume: a file that records progress; after an interruption the proof continues from it.
         function: also prove what the code of a machine computes, which can take minutes. What rules compute is always
             proved if the program has an `ensure` line: at every size if possible, else at the sizes given.
-        oracle: another network of your own, which is right in place of the rules.
-        module: of a transformer, the function from tokens to logits that the decoder describes; it is compared with the
-            decoder, and replays the counterexample.
-        seconds: of a transformer, when to stop; 600 by default.
-        measure: of a transformer, find the smallest margin too or, where it is refuted, count the wrong inputs.
-        progress: True for lines on standard error, or a function of what is done and how much there is.
+        oracle: another network of your own, which replaces the rules as the reference.
+        module: for a transformer, the function from tokens to logits that the decoder describes; it is compared with
+            the decoder, and replays the counterexample.
+        seconds: for a transformer, the time limit; 600 by default.
+        measure: for a transformer, also find the smallest margin or, if it is refuted, count the wrong inputs.
+        progress: True for lines on standard error, or a function that takes the work done and the total.
     """
     if isinstance(what, ColumnTask) or isinstance(network, Decoder) or module is not None:
         from bitwright.verbs.decoders import certify_decoder
 
         others: dict[str, object] = {"sizes": sizes, "domain": domain, "rounding": rounding, "n": n, "tile": tile}
         others |= {"state": state, "device": device, "function": function, "oracle": oracle, "yes": yes}
-        _refuse("does not go with a task of a transformer", padding=padding, **others)
+        refuse("does not go with a task of a transformer", padding=padding, **others)
         options: dict[str, Any] = {"seconds": seconds, "measure": measure, "workers": workers, "progress": progress}
         return certify_decoder(what, network, module=module, resume=resume, **options)  # type: ignore[arg-type]
-    _refuse("goes with a task of a transformer and its decoder", measure=measure, seconds=seconds)
+    refuse("goes with a task of a transformer and its decoder", measure=measure, seconds=seconds)
     tell, programs = teller(progress), as_programs(what)
     if network is None:
         others = {"domain": domain, "state": state, "device": device, "resume": resume, "oracle": oracle, "yes": yes}
         why = f"goes with {option('network')}; the proof of the limit has no states to go through"
-        _refuse(why, workers=str(workers) != "1", **others)
+        refuse(why, workers=str(workers) != "1", **others)
         if n == "reachable" and not hasattr(progress, "working"):
             say_compiling()
         chosen = check_rounding(rounding or "calibrated")
         target = limit_target(programs, sizes, tile, tell, n, padding)
         verdict = _prove_limit(target, chosen, n, padding, tell)
-        return Certificate(verdict, target.prove_chain(tell, function), target.about)
+        return Certificate(verdict, prove_chain(target, tell, function), target.about)
     _check_network_settings(network, rounding, n=n, padding=padding, tile=None if is_model(network) else tile)
     if state is not None:
-        _refuse(f"does not go with {option('state')}, which looks at one state", domain=domain, resume=resume)
+        refuse(f"does not go with {option('state')}, which looks at one state", domain=domain, resume=resume)
         target = network_target(programs, network, sizes, tile, tell, oracle=oracle, device=device, state=True)
         return _look_at_state(target, state)
     target = network_target(programs, network, sizes, tile, tell, oracle=oracle, device=device, domain=domain)
-    chain, work = target.prove_chain(tell, function), ProofWork(tell, device, str(workers), yes, resume)
+    chain, work = prove_chain(target, tell, function), ProofWork(tell, device, str(workers), yes, resume)
     task = work.prepare(target, domain or usual_domain(target.algorithm.program))
     return Certificate(_prove_network(task, work, target.sizes), chain, target.about)
 
@@ -221,7 +223,7 @@ def check(
             with tell.working(task.unit) as step:
                 how = {"workers": work.who, "progress": step, "device": task.device, "oracle": target.oracle}
                 own = check_certificate(own, target.algorithm, target.network, **how)
-        chain = target.prove_chain(tell, claimed.chain.tried)
+        chain = prove_chain(target, tell, claimed.chain.tried)
         if target.oracle is None and target.programs.programs:  # a pattern by itself has no other claims
             chain.check(claimed.chain)
     except ProofError as error:
@@ -242,12 +244,12 @@ def _prove_limit(
 
 @dataclass(frozen=True)
 class ProofWork:
-    """How a proof that tries every state is made."""
+    """The settings of a proof that tries every state."""
 
     tell: Teller
     device: str | None = None
     workers: str = "1"
-    yes: bool = False  # however long it takes
+    yes: bool = False  # start it however long it takes
     resume: str | PathLike[str] | None = None
 
     @property
@@ -255,9 +257,9 @@ class ProofWork:
         return Workers.parse(self.workers, str(self.device or "cpu"))
 
     def prepare(self, target: ProofTarget, domain: str, check: bool = False) -> ProofTask:
-        """The proof to make, on a GPU if the CPU would take long and no device was chosen.
+        """The proof task, on a GPU if the CPU would take long and no device was chosen.
 
-        Raises InputError for one that cannot be shared out, or that takes more than 10 minutes, unless `yes`.
+        Raises InputError if workers cannot share it, or if it takes more than 10 minutes without `yes`.
         """
         assert target.network is not None
         for used in (target.network, target.oracle):
@@ -289,7 +291,7 @@ class ProofWork:
 
 
 def _shorter_proof(task: ProofTask, tile: Tile, check: bool) -> tuple[type[InputError], str]:
-    """What is advised if a proof takes too long, and the error that says so."""
+    """The error for a proof that takes too long, and what to do instead."""
     if check:
         return InputError, f"{option('check')} tries all that the certificate speaks of"
     if task.domain_name == "cells":
@@ -302,7 +304,7 @@ def _shorter_proof(task: ProofTask, tile: Tile, check: bool) -> tuple[type[Input
 
 
 def _local_states(algorithm: Algorithm) -> int | None:
-    """How many local states the cells of a program have, if few."""
+    """The number of local states of a program's cells, or None if there are too many."""
     try:
         states = pattern_of([algorithm.program]).local_states
     except BitwrightError:
@@ -312,7 +314,7 @@ def _local_states(algorithm: Algorithm) -> int | None:
 
 def _prove_network(task: ProofTask, work: ProofWork, sizes: str | None) -> NetworkVerdict:
     file = None if work.resume is None else as_path(work.resume, "the file to resume from")
-    before: list[tuple[int, int]] = []  # how much had been done, and of how much
+    before: list[tuple[int, int]] = []  # the work done, and the total
     with work.tell.working(task.unit) as step:
 
         def look(done: int, size: int) -> None:
@@ -348,12 +350,6 @@ def _look_at_state(target: ProofTarget, text: str) -> StateReport:
     return StateReport(**vars(look_at_state(read, network, on, kind, target.oracle)), about=target.about)
 
 
-def _refuse(why: str, **given: object) -> None:
-    """Raises InputError for the first of these settings that is given."""
-    for name in (name for name, value in given.items() if value not in (None, False)):
-        raise InputError(f"{option(name)} {why}; leave it out")
-
-
 def _check_network_settings(network: object, rounding: str | None, **given: object) -> None:
     """Raises InputError for a setting that does not go with a network."""
     if isinstance(network, str) and network in ROUNDINGS:
@@ -364,4 +360,4 @@ def _check_network_settings(network: object, rounding: str | None, **given: obje
             "one example matches, and chance would decide; networks are proved with calibrated rounding"
         )
     given |= {"rounding": None if rounding == "calibrated" else rounding}
-    _refuse(f"does not go with {option('network')}; the network file says how it was trained", **given)
+    refuse(f"does not go with {option('network')}; the network file says how it was trained", **given)

@@ -1,4 +1,4 @@
-"""The other links of a proof: what the rules compute, and the sizes at which the cells are of the proved kinds."""
+"""The other links of a proof: what the rules compute, and the sizes whose cells all have proved kinds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from bitwright.common.errors import ProofError, counted, option
 from bitwright.common.files.documents import check_fields, one_of, optional, table, text
@@ -15,8 +15,11 @@ from bitwright.proofs.hints import false_hint
 from bitwright.proofs.sizes import CoveredSizes
 from bitwright.rules import Algorithm
 from bitwright.rules.ensures import joined
+from bitwright.verbs.progress import Teller
 from bitwright.verbs.sizes import EVERY, InSizes, numbers_of
-from bitwright.verbs.telling import Teller
+
+if TYPE_CHECKING:
+    from bitwright.verbs.proof_target import ProofTarget
 
 _NOT_TRIED = "not tried"
 _ANY = table(lambda _: None)
@@ -32,10 +35,10 @@ _CLAIM = {
 
 @dataclass(frozen=True)
 class ClaimChain:
-    """Claims about a program, and their certificates, which separate checkers read."""
+    """Claims about a program, with certificates for independent checkers."""
 
     claims: tuple[Claim, ...] = ()
-    proofs: Mapping[str, Any] = field(default_factory=dict)  # by what the claim is about
+    proofs: Mapping[str, Any] = field(default_factory=dict)  # by the subject of the claim
 
     @property
     def tried(self) -> bool:
@@ -49,21 +52,21 @@ class ClaimChain:
 
     @property
     def cells(self) -> Claim | None:
-        """The claim about the sizes at which all cells are of the proved kinds."""
+        """The claim about the sizes whose cells all have proved kinds."""
         return next((claim for claim in self.claims if claim.about == "sizes"), None)
 
     def common(self, sizes: CoveredSizes) -> CoveredSizes | None:
-        """Those of these sizes at which the cells are of the proved kinds, too; None where there are none."""
+        """The given sizes whose cells also have proved kinds; None if there are none."""
         cells = None if self.cells is None else CoveredSizes.read(self.cells.sizes)
         return None if cells is None else sizes & cells
 
     def document(self) -> dict[str, Any]:
-        """The links as a certificate file contains them."""
+        """The links in the form of a certificate file."""
         return {claim.about: {"claim": claim.to_dict(), "proof": self.proofs.get(claim.about)} for claim in self.claims}
 
     @classmethod
     def read(cls, document: Mapping[str, Any], path: Path) -> ClaimChain:
-        """The links in a certificate file, checked for form; `check` compares them with new ones."""
+        """The links in a certificate file, whose format is checked; `check` compares them with new ones."""
         claims, proofs = [], {}
         for about, link in document.items():
             check_fields({"link": link}, path, "a certificate", {"link": _ANY})
@@ -75,7 +78,7 @@ class ClaimChain:
         return cls(tuple(claims), proofs)
 
     def check(self, claimed: ClaimChain) -> None:
-        """Raises ProofError unless these links agree with those that a certificate claims."""
+        """Raises ProofError unless these links agree with the claims of a certificate."""
         again = {claim.about: claim for claim in self.claims}
         for claim in claimed.claims:
             if claim.verdict == "not stated":
@@ -92,19 +95,14 @@ class ClaimChain:
                 raise ProofError(f"the certificate has another proof about the {claim.about} than is found now")
 
 
-def prove_chain(
-    algorithm: Algorithm | None,
-    looked: InSizes,
-    kinds: int | None,
-    tell: Teller,
-    code: bool = False,
-    graphs: str | None = None,
-) -> ClaimChain:
-    """The claims about one program: its function, if it states one, and where its cells are of the proved kinds.
+def prove_chain(target: ProofTarget, tell: Teller, code: bool = False) -> ClaimChain:
+    """The claims about one program: its function, if it states one, and where its cells have proved kinds.
 
     With `code` the function of a machine's code is proved too.
     """
-    proofs: dict[str, Any] = {}
+    algorithm, looked, graphs, proofs = target.stated, target.programs, target.graphs, dict[str, Any]()
+    if target.oracle is not None or not looked.programs:
+        return ClaimChain()
     if algorithm is None or not algorithm.ensures:
         several = algorithm is None and graphs is None and len(looked.programs) > 1
         why = "a function is proved of one program at a time" if several else "the program has no ensure line"
@@ -118,8 +116,8 @@ def prove_chain(
         claims = [claim]
     if algorithm is not None and algorithm.computer is None and (hint := false_hint(algorithm)):
         claims[0] = replace(claims[0], sentence=f"{claims[0].sentence}; {hint}")
-    if kinds is not None:
-        claims.append(_sizes_claim(looked, kinds, graphs))
+    if target.cells:
+        claims.append(_sizes_claim(looked, len(target.pattern.kinds), graphs))
         proofs["sizes"] = None if looked.proof is None else looked.proof.certificate()
     return ClaimChain(tuple(claims), {name: json.loads(json.dumps(one)) for name, one in proofs.items() if one})
 
@@ -138,9 +136,9 @@ def _sizes_claim(looked: InSizes, kinds: int, graphs: str | None) -> Claim:
 
 
 def _function_claim(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, Any] | None]:
-    """The claim about the function: at every size if closure over windows proves it, else size by size.
+    """The claim about the function: at every size if closure over windows proves it, otherwise size by size.
 
-    What is wrong at a size that is not looked at is a note.
+    A counterexample at a size that is not examined is only noted.
     """
     from bitwright.proofs.function.prove import prove_function
 
@@ -149,7 +147,10 @@ def _function_claim(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[
     found, covered = everywhere.counterexample, everywhere.sizes
     if covered is not None and not all(numbers_of(one) in covered for one in several):
         everywhere = replace(everywhere, verdict="not decided", sizes=None, tried=(f"proved for {covered} only",))
-    if everywhere.verdict == "proved" or (found is not None and _has_size(looked, found["lets"])):
+    examined = [list(numbers_of(one).values()) for one in looked.programs]
+    if everywhere.verdict == "proved" or (
+        found is not None and (looked.text == EVERY or [*found["lets"].values()] in examined)
+    ):
         return everywhere.claim(), everywhere.certificate
     chain = [one for one in everywhere.tried if one.startswith("no chain")]
     why = (everywhere.tried if len(everywhere.tried) == 1 else [*chain, f"no invariant was found; {_ADVICE}"])[0]
@@ -166,13 +167,8 @@ def _function_claim(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[
     return claim, None
 
 
-def _has_size(looked: InSizes, lets: Mapping[str, int]) -> bool:
-    """Whether a program with these numbers is among those that are looked at."""
-    return looked.text == EVERY or list(lets.values()) in [list(numbers_of(one).values()) for one in looked.programs]
-
-
 def _claim_at_sizes(programs: Sequence[Algorithm], text: str | None) -> Claim:
-    """The claim about all these sizes; that of the first one where it is not proved."""
+    """The claim about all these sizes, or about the first size where it is not proved."""
     from bitwright.proofs.unrolling import prove_at_size
 
     for one in programs:

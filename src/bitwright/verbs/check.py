@@ -21,7 +21,7 @@ Facts = dict[str, Any]
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Checked(Summary):
-    """The problems and warnings of a file. Warnings are about rules that are valid but hardly intended.
+    """The problems and warnings of a file. Warnings are about rules that are valid but probably a mistake.
 
     >>> from pathlib import Path
     >>> from bitwright import check
@@ -50,7 +50,7 @@ def check(path: str | PathLike[str], lets: Mapping[str, int] | None = None) -> C
 
     Args:
         path: a .bw, .sbn, .sq, .dec or .task file, or rule text of several lines.
-        lets: numbers in place of those of `let` lines.
+        lets: numbers that replace those of the `let` lines.
 
     >>> from pathlib import Path
     >>> _ = Path("one.bw").write_text("bits x y; block x y; when x=1 y=1 write y; input x".replace("; ", chr(10)))

@@ -26,7 +26,7 @@ from bitwright.transformers.prover import decide, not_covered
 from bitwright.transformers.report import describe_layer
 from bitwright.transformers.task_text import load_task, read_task
 from bitwright.transformers.training import TrainedDecoder, TrainingRecipe, train_until_proved
-from bitwright.verbs.telling import Teller, teller
+from bitwright.verbs.progress import Teller, teller
 
 SECONDS = 600.0
 

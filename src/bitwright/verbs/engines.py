@@ -1,4 +1,4 @@
-"""Makes the engine that a user describes, and trains its networks if none are given."""
+"""Makes an engine from its settings, and trains networks for it if none are given."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from bitwright.engines.make import ENGINES, make_engine, network_engine
 from bitwright.engines.protocol import Engine as Engine
 from bitwright.networks import FloatNetwork
 from bitwright.rules import Algorithm, Program
+from bitwright.rules.algorithm import MAX_EXAMPLES
 from bitwright.rules.cells import Tile
 from bitwright.rules.pattern import Pattern, pattern_of
 from bitwright.theory.decisions import training_size
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
     from bitwright.engines.cells import Decider
     from bitwright.networks import AnyNetwork, Recipe
     from bitwright.verbs.network import Network
-    from bitwright.verbs.telling import Teller
+    from bitwright.verbs.progress import Teller
 
-# The engines that have a setting.
+# The engines that each setting applies to.
 _LIMITS = ("limit", "kernel", "sampled", "network")
 _OF = {
     "rounding": _LIMITS,
@@ -53,20 +54,26 @@ class EngineSettings(TypedDict, total=False):
     evaluate: bool | None
 
 
-_OF_TRAINING = ("width", "networks", "seed", "padding", "tile")  # which a trained network has already
-_OF_WHOLE = ("padding", "device")  # go with networks of the whole state alone
+_OF_TRAINING = ("width", "networks", "seed", "padding", "tile")  # fixed by training
+_OF_WHOLE = ("padding", "device")  # for networks of the whole state only
 MOST_TILE = 16  # neighbouring cells that are taken as one
+_RANGES: dict[str, tuple[int | None, int | None]] = {
+    "padding": (0, MAX_EXAMPLES),
+    "networks": (1, 10**9),
+    "seed": (0, 2**63),
+    "width": (None, None),
+}
 
 
 def check_options(given: Iterable[str], known: Sequence[str], what: str) -> None:
-    """Raises InputError for an option that `what` does not have."""
+    """Raises InputError for an unknown option."""
     for name in given:
         if name not in known:
             raise InputError(f"{what} has no option '{name}'{suggestion(name, known)}; there are {', '.join(known)}")
 
 
 def check_tile(tile: object) -> Tile:
-    """How many neighbouring cells are one, or "all"; raises InputError for anything else."""
+    """The checked number of neighbouring cells taken as one, or "all"."""
     if tile == "all":
         return "all"
     if type(tile) is not int or not 1 <= tile <= MOST_TILE:
@@ -78,7 +85,7 @@ def check_tile(tile: object) -> Tile:
 
 @dataclass(frozen=True)
 class EngineChoice:
-    """An engine as a user describes it. Settings that are left out follow from the algorithm or the engine.
+    """The settings of an engine. Defaults follow from the algorithm or the engine.
 
     >>> EngineChoice("limit", rounding="sign").checked().name
     'limit'
@@ -96,12 +103,12 @@ class EngineChoice:
     evaluate: bool = False  # whether what decides for cells is evaluated in every cell of every step
 
     def checked(self, trained: bool = False) -> EngineChoice:
-        """Returns the choice; raises InputError if its settings do not go together, or with `trained` networks."""
+        """The same choice; raises InputError if its settings conflict with each other or with `trained` networks."""
         check_choice("engine", self.name, ENGINES)
         check_rounding(self.rounding)
-        for name in ("padding", "networks", "seed", "width"):
+        for name, (least, most) in _RANGES.items():
             if (value := getattr(self, name)) is not None:
-                whole_number(value, option(name))
+                whole_number(value, option(name), least, most)
         for name in ("evaluate", "compiled"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"{option(name)} is True or False, got {shorten(repr(getattr(self, name)))}")
@@ -113,27 +120,21 @@ class EngineChoice:
                 raise InputError(f"{option(name)} goes with {option('engine')} {' or '.join(engines)}, not {self.name}")
         if trained and (both := [option(name) for name in _OF_TRAINING if name in given]):
             raise InputError(f"a trained network has its settings already; leave out {' and '.join(both)}")
-        if not 1 <= self.networks <= 10**9:
-            raise InputError(f"an ensemble has between 1 and 10^9 networks, got {shorten(self.networks)}")
-        if self.padding is not None and self.padding < 0:
-            raise InputError(f"{option('padding')} is 0 or more, got {shorten(self.padding)}")
-        if not 0 <= self.seed <= 2**63:
-            raise InputError(f"the seed must lie between 0 and 2^63, got {shorten(self.seed)}")
         return self
 
     @property
     def has_networks(self) -> bool:
-        """Whether it has networks that depend on a seed, drawn or trained."""
+        """Whether its networks depend on a seed, sampled or trained."""
         return self.name in _OF["seed"]
 
     @property
     def runs_trained(self) -> bool:
-        """Whether it runs trained networks, given or trained now."""
+        """Whether it runs trained networks, loaded or trained now."""
         return self.name in _OF["width"]
 
     @property
     def cells(self) -> Tile:
-        """How many neighbouring cells are one: the whole state, but for networks that are trained now."""
+        """The number of neighbouring cells taken as one; by default the whole state, or 1 for networks trained now."""
         return self.tile or (1 if self.runs_trained else "all")
 
     def examples(self, algorithm: Algorithm) -> int:
@@ -142,8 +143,9 @@ class EngineChoice:
 
 
 def choose_pattern(algorithms: Sequence[Algorithm], tile: Tile, n: str | None, padding: int | None = None) -> Pattern:
-    """The pattern of the cells of all these programs, or of the whole state of one, whose limit is meant."""
-    EngineChoice("limit", padding=padding, tile=tile).checked()
+    """The pattern of the cells of all these programs, or of the whole state of one, for proofs about the limit."""
+    check_tile(tile)
+    whole_number(padding or 0, option("padding"), *_RANGES["padding"])
     if tile != "all" and n is not None:
         raise InputError(
             f"{option('n')} does not go with cells: n is the cell's own, at most one match in each of its blocks"
@@ -162,8 +164,8 @@ def engine_for(
     tell: Teller | None = None,
     default: str = "templates",
 ) -> Engine:
-    """The engine asked for: an engine object, or one made from a name, networks and settings."""
-    from bitwright.verbs.telling import teller
+    """The given engine object, or an engine made from a name, networks and settings."""
+    from bitwright.verbs.progress import teller
 
     settings = {name: value for name, value in settings.items() if value is not None}
     check_options(settings, SETTINGS, "an engine")
@@ -199,7 +201,7 @@ def choose_engine(
     networks: Sequence[Network] = (),
     train: Trainer | None = None,
 ) -> Engine:
-    """The engine of a choice; `network` averages these networks, or trains some.
+    """The engine for these settings; the engine "network" averages the given networks, or trains its own.
 
     >>> from bitwright import addition, run
     >>> engine = choose_engine(addition(10), EngineChoice("sampled", networks=50, seed=1))
@@ -241,7 +243,7 @@ def choose_engine(
 
 
 def _pattern_of_all(networks: Sequence[Network]) -> Pattern | None:
-    """The cells that these networks are of; None for networks of a whole state whose program they do not know."""
+    """The pattern of these networks of cells; None for networks of a whole state."""
     patterns = {None if one.pattern is None else one.pattern.program.id: one for one in networks}
     if len(networks) > 1 and any(one.cells for one in networks):
         if any(one.integer for one in networks):
@@ -254,7 +256,7 @@ def _pattern_of_all(networks: Sequence[Network]) -> Pattern | None:
 def _trained(
     algorithm: Algorithm, choice: EngineChoice, pattern: Pattern, train: Trainer | None
 ) -> Sequence[AnyNetwork]:
-    """Networks that are trained now; the cache keeps these unless the caller brings a trainer.
+    """Networks trained now, and kept in the cache unless the caller passes a trainer.
 
     A single network of cells is quantized and proved; others are averaged as they are.
     """
@@ -276,7 +278,7 @@ def _trained(
 
 
 def _limit(algorithm: Algorithm, pattern: Pattern, choice: EngineChoice) -> Decider:
-    """The limit of networks of a pattern, with the padding asked for; a declared one is for the whole state."""
+    """The limit of networks of a pattern; padding declared by the program applies to the whole state only."""
     from bitwright.engines import cells
 
     rounding, examples = check_rounding(choice.rounding), pattern.program.templates + (choice.padding or 0)
@@ -292,7 +294,7 @@ def _limit(algorithm: Algorithm, pattern: Pattern, choice: EngineChoice) -> Deci
 
 
 def trainer(tell: Teller) -> Trainer:
-    """A trainer of networks that are not in the cache, which reports the steps of gradient descent."""
+    """A trainer for networks that are not in the cache; it reports the steps of gradient descent."""
     from bitwright.networks.cache import cached_network
 
     def make(program: Program, recipe: Recipe) -> Any:

@@ -1,4 +1,4 @@
-"""Executions to learn from: states of runs, random states or those of a file; and training sets, as NumPy files."""
+"""Executions to learn from (states of runs, random states or a file), and training sets as NumPy files."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bitwright.common.bits import BoolArray, shorten, whole_number
-from bitwright.common.errors import InputError, Report, counted, option
+from bitwright.common.errors import InputError, counted, option
 from bitwright.common.files.executions import Executions
 from bitwright.common.files.storage import as_path, check_output
 from bitwright.engines.cells.wiring import Wiring
@@ -20,18 +19,18 @@ from bitwright.networks.network import LearntFrom
 from bitwright.networks.train import ExecutionSet
 from bitwright.rules import Algorithm, Program
 from bitwright.rules.cells import Tile
-from bitwright.rules.given import as_algorithm
 from bitwright.rules.pattern import Pattern
 from bitwright.runs.progress import Progress
 from bitwright.runs.successors import executions_of_inputs, lets_of, random_executions, random_states, successors
 from bitwright.theory.encoding.training_set import Labels, StateSet, TrainingSet, check_dense, check_labels
-from bitwright.verbs.open import subject
-from bitwright.verbs.telling import Teller, teller
+from bitwright.verbs.open import as_algorithm
+from bitwright.verbs.progress import Teller, teller
+from bitwright.verbs.reports import Summary
 
-_PER_TEMPLATE = 20  # states for each template, where no number is given; about 10 suffice for random states
-_MAX_STEPS = 4_096  # of a run are looked at; some never end
+_PER_TEMPLATE = 20  # default number of states per template; about 10 suffice for random states
+_MAX_STEPS = 4_096  # of a run; some never end
 _MOST = 10**6  # runs or states
-_SOURCES = "networks learn from runs, states or a .npz file of executions"
+_SOURCES = "networks learn from runs, states or a .npz execution file"
 LEAST = 2  # different examples that are worth training on
 TOLERANCE = 1e-2  # of states: far from their thresholds, and their smallest eigenvalues are very slow
 WIDER = 4  # times the width that suffices for the templates of cells
@@ -64,7 +63,7 @@ class Sample:
             source = found[1]
             object.__setattr__(self, source, int(found[2]))
         object.__setattr__(self, "source", source)
-        path = as_path(source, "a file of executions") if isinstance(source, str) else None
+        path = as_path(source, "an execution file") if isinstance(source, str) else None
         if self.is_given and path is not None and path.suffix.lower() != ".npz":
             raise InputError(f"{_SOURCES}, got '{shorten(str(path))}'")
         for name, value in (("runs", self.runs), ("states", self.states)):
@@ -85,7 +84,7 @@ class Sample:
 
 
 def executions(
-    what: Algorithm | Program | str | PathLike[str],
+    what: Algorithm | Program,
     source: str | PathLike[str] | Executions = "runs",
     *,
     runs: int | None = None,
@@ -102,12 +101,12 @@ def executions(
     >>> len(found), found.names[:4]
     (100, ('p[1]', 'p[2]', 'p[3]', 'p[4]'))
     """
-    algorithm = as_algorithm(subject(what))  # type: ignore[arg-type]
+    algorithm = as_algorithm(what)
     return executions_for(algorithm, Sample(source, runs, states, sample_seed=sample_seed))
 
 
 def executions_for(algorithm: Algorithm, wanted: Sample) -> Executions:
-    """The states asked for and their successors; the steps of a file must be those of the program."""
+    """The requested states and their successors; steps in a file must agree with the program."""
     program, count = algorithm.program, wanted.states or _PER_TEMPLATE * algorithm.program.templates
     if wanted.is_given:
         given = wanted.source if isinstance(wanted.source, Executions) else Executions.load(wanted.source)
@@ -123,7 +122,7 @@ def executions_for(algorithm: Algorithm, wanted: Sample) -> Executions:
 
 
 def _checked(found: Executions, program: Program) -> Executions:
-    """Executions with their bits in the program's order; raises InputError if they are of another program."""
+    """Executions with their bits in the program's order; raises InputError for executions of another program."""
     own = tuple(program.layout.names)
     known, column = set(own), {name: at for at, name in enumerate(found.names)}
     if sorted(found.names) != sorted(own):
@@ -147,33 +146,15 @@ def _checked(found: Executions, program: Program) -> Executions:
     return Executions(before, after, own, program.id)
 
 
-@dataclass(frozen=True, repr=False)
-class Dataset(Report):
-    """A file that was written, and what is in it.
-
-    >>> from bitwright import addition
-    >>> print(dataset(addition(2), "set.npz"))
-    wrote set.npz: 8 examples of 6 bits
-    """
-
-    file: Path
-    about: dict[str, Any]
-    sentence: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """What is in the file, as `bitwright export --to dataset --json` prints it."""
-        return {"file": str(self.file), **self.about}
-
-
 def dataset(
-    what: Algorithm | Program | str | PathLike[str],
+    what: Algorithm | Program,
     path: str | PathLike[str],
     *,
     executions: str | Sample | None = None,
     padding: int | None = None,
     progress: Teller | Progress | bool | None = None,
-) -> Dataset:
-    """Writes the training set of a program; or `executions`, states and the states that follow them.
+) -> Summary:
+    """Writes the training set of a program, or `executions`: states with their successors.
 
     `padding` adds examples that are never matched. Executions are of "runs" with random inputs or of random "states"; a
     `Sample` says how many, and which.
@@ -182,10 +163,10 @@ def dataset(
     >>> print(dataset(addition(4), "states.npz", executions="states"))
     wrote states.npz: 320 random states and their successors, 12 bits
     """
-    file, tell, algorithm = as_path(path, "the file to write"), teller(progress), as_algorithm(subject(what))  # type: ignore[arg-type]
+    file, tell, algorithm = as_path(path, "the file to write"), teller(progress), as_algorithm(what)
     check_output(file, ".npz", "path")
     program, bits = algorithm.program, counted(algorithm.program.bits, "bit")
-    about: dict[str, Any] = {"name": algorithm.name, "program_id": program.id, "bits": program.bits}
+    about: dict[str, Any] = {"file": str(file), "name": algorithm.name, "program_id": program.id, "bits": program.bits}
     if executions is not None:
         if padding is not None:
             raise InputError(f"{option('padding')} is for training sets; leave it out")
@@ -196,17 +177,17 @@ def dataset(
         source = "file" if sample.is_given else str(sample.source)
         about |= {"states": len(found), "source": source, "runs": sample.runs, "sample_seed": sample.sample_seed}
         of = {"runs": "states of runs", "states": "random states"}.get(source, "states of a file")
-        return Dataset(file, about, f"wrote {file}: {len(found):,} {of} and their successors, {bits}")
+        return Summary(f"wrote {file}: {len(found):,} {of} and their successors, {bits}", data=about)
     check_dense(program, padding or 0)
     examples = TrainingSet(program, padding or 0)
     with tell.working("writing"):
         examples.save(file)
     about |= {"examples": examples.examples, "padding": padding or 0, "templates": program.templates}
-    return Dataset(file, about, f"wrote {file}: {counted(examples.examples, 'example')} of {bits}")
+    return Summary(f"wrote {file}: {counted(examples.examples, 'example')} of {bits}", data=about)
 
 
 def cell_set(pattern: Pattern, algorithms: Sequence[Algorithm], wanted: Sample, tile: Tile = 1) -> ExecutionSet:
-    """The distinct local states of all cells in these states, as a training set for the pattern."""
+    """The distinct local states of all cells in these executions, as a training set for the pattern."""
     if wanted.is_given and len(algorithms) > 1:
         raise InputError("a file holds executions of one size; learn from it for one program alone")
     found = [(one.program, executions_for(one, wanted).before) for one in algorithms]
@@ -249,7 +230,7 @@ def unseen(executions: ExecutionSet) -> list[int]:
 
 
 def unseen_kinds(pattern: Pattern, executions: ExecutionSet) -> list[int]:
-    """The kinds of cells that never match anything in the data."""
+    """The kinds of cells that match no template in the data."""
     seen = np.asarray(executions.set.matched.any(axis=0))
     first = pattern.first_template
     return [kind for kind in range(len(pattern.kinds)) if not seen[first[kind] : first[kind + 1]].any()]

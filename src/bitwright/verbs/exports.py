@@ -16,12 +16,12 @@ from bitwright.exports.writers import FOLDERS, FORMS, SUFFIXES, WRITERS, Export,
 from bitwright.networks import AnyNetwork, IntegerNetwork, load_any_network
 from bitwright.networks.cache import network_files
 from bitwright.rules import Algorithm, NodeProgram, Program
-from bitwright.rules.given import as_algorithm
 from bitwright.rules.pattern import Pattern
 from bitwright.runs.progress import Progress
 from bitwright.verbs.network import Network
-from bitwright.verbs.open import is_for_machine_v, is_image, open_subleq, opened
-from bitwright.verbs.telling import Teller, teller
+from bitwright.verbs.open import as_algorithm, is_for_machine_v, is_image, open_subleq, opened
+from bitwright.verbs.progress import Teller, teller
+from bitwright.verbs.reports import refuse
 
 if TYPE_CHECKING:
     from bitwright.exports.pages import Page
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bitwright.machines.programs import SubleqProgram
 
     Exportable: TypeAlias = Algorithm | Program | NodeProgram | SubleqProgram
-_BITS, _PAGE_BITS = 4, 10  # of a shipped algorithm that is given by its name
+_BITS, _PAGE_BITS = 4, 10  # the sizes of a shipped algorithm that is given by name
 _PROGRAMS = (".bw", ".sbn", ".sq", ".dec")
 
 
@@ -45,7 +45,7 @@ def export(
     inputs: Mapping[str, int] | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> Export:
-    """Writes a network, or its file, in a form that other tools read; the end of the name says which.
+    """Writes a network, or its file, in a format that other tools read; the suffix selects the format.
 
     `.c` is one C99 file, `.mjs` or `.js` a module of JavaScript, `.html` a page that runs it in a browser, `.onnx` a
     model. `to="vnnlib"` makes a folder for verifiers: a property for every state, or for those that `properties`
@@ -116,7 +116,7 @@ def _either(names: Iterable[str]) -> str:
 
 
 def _form(output: Path, to: str | None) -> str:
-    """The form asked for, by its name or by the suffix of the file."""
+    """The format given by `to`, or by the suffix of the file."""
     ends = {suffix: name for name, suffixes in SUFFIXES.items() for suffix in suffixes}
     if to is None and (form := ends.get(output.suffix)) is not None:
         return form
@@ -135,12 +135,12 @@ def _form(output: Path, to: str | None) -> str:
 
 
 def default_bits(form: str | None) -> int:
-    """The bit length of a shipped algorithm that is given by its name."""
+    """The bit length of a shipped algorithm that is given by name."""
     return _PAGE_BITS if form == "page" else _BITS
 
 
 def _numbers(asked: range | str | None) -> range | None:
-    """The range that `0..999`, one number or a Python range stands for."""
+    """The range given by `0..999`, one number or a Python range."""
     if asked is None or isinstance(asked, range):
         return asked
     found = re.fullmatch(r"(\d{1,19})(?:\.\.(\d{1,19}))?", str(asked).strip(), re.ASCII)
@@ -150,7 +150,7 @@ def _numbers(asked: range | str | None) -> range | None:
 
 
 def _opened(network: object) -> tuple[Network, Path | None]:
-    """The network, and its file if it was given as one."""
+    """The network, and its file if a path was given."""
     if isinstance(network, str | PathLike):
         path = as_path(network, "a network file")
         if path.suffix.lower() in _PROGRAMS:
@@ -162,7 +162,7 @@ def _opened(network: object) -> tuple[Network, Path | None]:
 
 
 def _program(what: Exportable | str | PathLike[str] | None, network: Network, form: str) -> Exportable | None:
-    """The program that is meant; a shipped name has the network's size, or a small one."""
+    """The program to export; a shipped algorithm has the size of the network, or a small one."""
     if what is None or isinstance(what, Algorithm | NodeProgram) or is_for_machine_v(what):
         return what
     if not isinstance(what, str | PathLike):
@@ -174,7 +174,7 @@ def _program(what: Exportable | str | PathLike[str] | None, network: Network, fo
 
 
 def _subject(network: Network, file: Path | None, program: Exportable | None, form: str) -> Subject:
-    """What is written: a network and what it was trained for; for one of cells also the program that it runs."""
+    """The network and its pattern; for a network of cells also the program that it runs."""
     if network.pattern is not None and network.cells:
         if form == "vnnlib" and program is not None:
             raise InputError("the property of a network of cells is of all local states; leave out the program")
@@ -211,20 +211,14 @@ def _page(subject: Subject, program: Exportable | None, graph: str | None, input
             f"a page of a network of cells needs a program to run; give {option('what')}, such as addition"
         )
     if is_for_machine_v(program):
-        _nothing_of("machine V", graph=graph, inputs=inputs)
+        refuse("does not go with machine V", graph=graph, inputs=inputs or None)
         return computer_page(network, pattern, program)
     if isinstance(program, NodeProgram):
-        _nothing_of("a node program", inputs=inputs)
+        refuse("does not go with a node program", inputs=inputs or None)
         return graph_page(network, pattern, program, graph)
-    _nothing_of("a program without a graph", graph=graph)
+    refuse("does not go with a program without a graph", graph=graph)
     algorithm = as_algorithm(program)
     return program_page(network, pattern, algorithm, inputs, _sized(algorithm))
-
-
-def _nothing_of(what: str, **options: object) -> None:
-    for name, value in options.items():
-        if value:
-            raise InputError(f"{option(name)} does not go with {what}; leave it out")
 
 
 def _sized(algorithm: Algorithm) -> tuple[str, int, Maker] | None:

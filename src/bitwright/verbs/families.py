@@ -23,7 +23,7 @@ from bitwright.runs.progress import Progress
 from bitwright.runs.successors import successors
 from bitwright.verbs.inference import Inference, InferredRules
 
-_MOST_LISTED = 200  # open rules, and configurations that were not seen, in the comments of a file
+_MOST_LISTED = 200  # undetermined rules and unseen configurations in the comments of a file
 _MOST_PRINTED = 6  # of each
 _MOST_SIZE = 100_000
 _STATED = ("ensure", "invariant")
@@ -43,7 +43,7 @@ class FamilyInference(InferredRules):
     executions: Mapping[int, Executions]  # by size
     let: str  # the name of the size
     found: FoundFamilies
-    lines: tuple[str, ...] = ()  # input, output and others, as they were given
+    lines: tuple[str, ...] = ()  # the given lines: input, output and others
     from_runs: tuple[str, ...] = ()  # input, start and steps lines that fit the runs
 
     @cached_property
@@ -65,7 +65,7 @@ class FamilyInference(InferredRules):
 
     @property
     def inferred(self) -> bool:
-        """Whether there is a program that reproduces all states."""
+        """Whether a program reproduces all states."""
         return self.verdict in ("DETERMINED", "SHORTEST")
 
     @property
@@ -114,7 +114,7 @@ class FamilyInference(InferredRules):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as `bitwright infer --json` prints it, but for the name of a file."""
+        """All facts that `bitwright infer --json` prints, except the name of the file."""
         result: dict[str, Any] = {
             "inferred": self.inferred,
             "verdict": self.verdict,
@@ -159,7 +159,7 @@ class FamilyInference(InferredRules):
 
     @cached_property
     def _failure(self) -> str | None:
-        """Why there is no program, after running every state of every size; None if there is one."""
+        """Why no program exists, after running every state of every size; None if one exists."""
         if self.found.limit is not None:
             more = f"give {option('seconds')} more, or the blocks by {option('blocks')}"
             return f"no program was found in {self.found.limit:g} s; {more}"
@@ -172,7 +172,7 @@ class FamilyInference(InferredRules):
         return None
 
     def _at_size(self, size: int) -> Program | None:
-        """The program of the rules alone at a size; None if the text is none there."""
+        """The program at a size, from the rules alone; None if the text is not valid at that size."""
         found = RuleText.of("\n".join(self.rules)).at_or_none({self.let: size})
         return None if found is None else found.program
 
@@ -223,7 +223,7 @@ class FamilyInference(InferredRules):
         yield f"  valid       from {let} = {self.smallest}"
 
     def _open(self, most: int) -> Iterator[str]:
-        """What is not decided, and what would decide it."""
+        """What is not decided, and what data would decide it."""
         let, evidence, space, joined = self.let, self._fitted.evidence, self._fitted.space, self.found.joined
         if joined is not None and not joined.unique:
             yield "  blocks      others explain the states too"
@@ -285,7 +285,7 @@ def infer_families(
 
 
 def _from_runs(result: FamilyInference, algorithms: Mapping[int, Algorithm]) -> tuple[str, ...]:
-    """Input, start and steps lines that were not given, where the executions are runs."""
+    """Input, start and steps lines that were not given, if the executions are runs."""
     runs = {size: find_runs(one) for size, one in result.executions.items()}
     seen = {size: one for size, one in runs.items() if one is not None}
     if len(seen) < len(runs):
@@ -301,7 +301,7 @@ def _from_runs(result: FamilyInference, algorithms: Mapping[int, Algorithm]) -> 
 
 
 def _given_lines(lines: object) -> tuple[str, ...]:
-    """Lines to be added to the rules, in a list or as one text."""
+    """Lines to add to the rules, given as a list or as one text."""
     several = [*filter(str.strip, lines.splitlines())] if isinstance(lines, str) else lines
     if not isinstance(several, list | tuple):
         raise InputError(f"lines is a list of str, such as ['output y'], got {shorten(repr(lines))}")

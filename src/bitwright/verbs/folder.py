@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bitwright.exports.writers import Export
     from bitwright.verbs.certificates import Certificate
     from bitwright.verbs.network import Network
-    from bitwright.verbs.telling import Teller
+    from bitwright.verbs.progress import Teller
 
 CONFIG, CARD, CERTIFICATE = "config.json", "README.md", "certificate.json"
 _WITHOUT = 3  # files without a certificate
@@ -24,7 +24,7 @@ _NETWORKS = (".safetensors", ".onnx")
 
 
 def is_folder(path: Path, given: object) -> bool:
-    """Whether a name stands for a folder: it exists as one, ends in a slash, or has no suffix."""
+    """Whether a path is a folder: it exists as one, ends in a slash, or has no suffix."""
     return path.is_dir() or str(given).endswith(("/", "\\")) or not path.suffix
 
 
@@ -37,7 +37,7 @@ def save_folder(network: Network, path: Path, certificate: Certificate | None = 
     found = _own_certificate(network) if certificate is None else _checked(network, certificate)
     if any(path.glob("member-*.safetensors")):
         raise InputError(f"{path} holds the members of an ensemble; choose another folder")
-    facts = replace(network, training=None).to_dict()  # what a file says, whoever wrote it
+    facts = replace(network, training=None).to_dict()  # only what the weights determine
     del facts["name"]
     config = {"model_type": "bitwright", "library_name": "bitwright", **facts}
     texts = {CONFIG: json.dumps(config, indent=2) + "\n", CARD: card(network, path.resolve().name, found)}
@@ -48,12 +48,12 @@ def save_folder(network: Network, path: Path, certificate: Certificate | None = 
     for name, text in texts.items():
         write_atomically(path / name, text.encode())
     if found is None:
-        (path / CERTIFICATE).unlink(missing_ok=True)  # that of another network
+        (path / CERTIFICATE).unlink(missing_ok=True)  # it belongs to another network
     return [path / name for name in (MODEL, *texts)]
 
 
 def card(network: Network, name: str, certificate: Certificate | None) -> str:
-    """The model card: what the network is, what is proved of it, and how to run and check it."""
+    """The model card: what the network is, what is proved about it, and how to run and check it."""
     of_program = certificate is not None and certificate.chain.claims  # not about cells alone
     what = certificate.about.name if certificate is not None and of_program else network.name or "RULES"
     proved, kept = "No certificate is in this folder.\n", ""
@@ -109,7 +109,7 @@ def _checked(network: Network, certificate: Certificate) -> Certificate:
 
 
 def export_folder(network: Network, path: Path, what: Any, tell: Teller) -> Export:
-    """The folder of a network, with the certificate of its program, or of all its states."""
+    """Writes the folder of a network, with a certificate for the given program or for all states."""
     from bitwright.exports.writers import Export
     from bitwright.verbs.certify import certify
 

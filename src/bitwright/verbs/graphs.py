@@ -31,8 +31,8 @@ from bitwright.rules import NodeProgram, Topology, parse_node_program
 from bitwright.rules.text import parse_any
 from bitwright.rules.text.files import read_text
 from bitwright.runs.run import Run
+from bitwright.verbs.progress import teller
 from bitwright.verbs.run import check_named, check_once, run
-from bitwright.verbs.telling import teller
 
 Result = TypeVar("Result")
 
@@ -97,7 +97,7 @@ def run_on_graphs(
     how: Mapping[str, Any],
     skip: bool,
 ) -> list[Run] | list[Run | None]:
-    """Runs on many graphs, on all cores; all graphs and inputs are looked at before the first run."""
+    """Runs on many graphs, on all cores; all graphs and inputs are checked before the first run."""
     if inputs is None or isinstance(inputs, Mapping):
         each: list[Any] = [inputs or {}] * len(graphs)
     else:

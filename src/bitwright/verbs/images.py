@@ -27,7 +27,7 @@ from bitwright.rules.pattern import Pattern
 from bitwright.runs.progress import Progress
 from bitwright.runs.run import program_id
 from bitwright.verbs.engines import engine_for
-from bitwright.verbs.telling import Teller, teller
+from bitwright.verbs.progress import Teller, teller
 
 if TYPE_CHECKING:
     from bitwright.engines.protocol import Engine
@@ -39,7 +39,7 @@ _IN_A_LINE = 8
 
 
 class ImageConsole:
-    """The console of a machine: it gives the bytes of a text, and collects what the machine writes."""
+    """The console of a machine: it supplies input bytes and collects the output."""
 
     def __init__(self, given: bytes = b"") -> None:
         self.collected, self._given = bytearray(), iter(given)
@@ -59,7 +59,7 @@ class ImageConsole:
         self.collected.append(byte)
 
     def flush(self) -> None:
-        """Flushes the output, before a checkpoint says that it was written."""
+        """Flushes the output before a checkpoint records it as written."""
 
     def look(self, now: MachineTally) -> bool:  # noqa: ARG002
         """Called a few times a second with the progress; returning False stops the run."""
@@ -74,14 +74,14 @@ class ComputerRun(Report):
     machine: MachineV
     engine: Engine
     ending: MachineEnding
-    image_id: str  # the hash of the words that memory began with
+    image_id: str  # the hash of the initial memory
     start: int | None  # the first address; None for a resumed run
-    words: Sequence[MemoryRange]  # that were asked for
+    words: Sequence[MemoryRange]  # the requested words
     signed: bool
     output: bytes = b""
 
     def __bool__(self) -> bool:
-        """Whether it halted, without a step that was unlike the rules'."""
+        """Whether it halted and every step agreed with the rules."""
         return self.halted and not self.ending.tally.wrong
 
     @property
@@ -90,7 +90,7 @@ class ComputerRun(Report):
 
     @property
     def pc(self) -> int | None:
-        """The address that the machine is at."""
+        """The current address of the machine."""
         at = self.ending.pc
         return self.machine.shape.signed(at) if self.signed and at is not None else at
 
@@ -199,7 +199,7 @@ def run_image(
         nonlocal saved
         going = console.look(now)
         if kept is not None and time.monotonic() - saved >= SAVE_EVERY:
-            console.flush()  # first: what a checkpoint says was written must not be lost with this process
+            console.flush()  # first: output that a checkpoint records as written must not be lost
             save(kept)
             saved = time.monotonic()
         return going
@@ -245,7 +245,7 @@ def _check_training(machine: MachineV, hidden: int | None) -> None:
 def _start(
     program: SubleqProgram, first: int, resume: Path | None, tell: Teller
 ) -> tuple[Any, MachineTally | None, str]:
-    """The state to start from, the tally so far, and the hash of the image that the run began with."""
+    """The start state, the tally so far, and the hash of the initial image."""
     machine, image = program.machine, program.image
     if resume is None:
         for line in misfits(machine.shape, image):
@@ -259,7 +259,7 @@ def _start(
 
 @dataclass(frozen=True)
 class MemoryRange:
-    """The words `first` to `last`, both included, and how they were asked for."""
+    """The words from `first` to `last`, inclusive, and the text that requested them."""
 
     asked: str
     first: int
@@ -267,7 +267,7 @@ class MemoryRange:
     words: Sequence[int] = ()
 
     def lines(self, bare: bool) -> Iterator[str]:
-        """A few words per line, after the address of the first; a single word after the name it was asked for by."""
+        """A few words per line, after the address of the first; a single word after its requested name."""
         for at in range(0, len(self.words), _IN_A_LINE):
             shown = " ".join(map(str, self.words[at : at + _IN_A_LINE]))
             place = self.asked if self.first == self.last else self.first + at
@@ -275,7 +275,7 @@ class MemoryRange:
 
 
 def find_words(text: str, labels: Mapping[str, int], shape: Shape) -> MemoryRange:
-    """What `FROM:TO`, `ADDRESS` or the name of a label stands for."""
+    """The range given by `FROM:TO`, `ADDRESS` or the name of a label."""
     first, colon, last = text.partition(":")
     begin = find_address(first, labels, "memory")
     end = find_address(last, labels, "memory") if colon else begin
@@ -287,7 +287,7 @@ def find_words(text: str, labels: Mapping[str, int], shape: Shape) -> MemoryRang
 
 
 def find_address(text: str, labels: Mapping[str, int], setting: str) -> int:
-    """The address that a number or a label stands for."""
+    """The address given by a number or a label."""
     text = text.strip()
     if text in labels:
         return labels[text]

@@ -1,4 +1,4 @@
-"""Recovers rules from executions, of one size or for every size."""
+"""Recovers rules from executions, for one size or for every size."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from bitwright.inference.contradiction import find_contradiction
 from bitwright.inference.find_blocks import find_blocks
 from bitwright.inference.recovered import Recovered
 from bitwright.rules import Algorithm, Layout, Program
-from bitwright.rules.given import as_algorithm
 from bitwright.rules.tables import layout_of_names
 from bitwright.rules.text import RuleText, parse_blocks
 from bitwright.rules.text.files import read_text
 from bitwright.runs.progress import Progress
 from bitwright.verbs.families import FamilyInference, infer_families
 from bitwright.verbs.inference import Inference as Inference
-from bitwright.verbs.telling import Teller, teller
+from bitwright.verbs.open import as_algorithm
+from bitwright.verbs.progress import Teller, teller
 
 FIND = "find"
 Blocks = Algorithm | Program | RuleText | str | Sequence[Sequence[str]]

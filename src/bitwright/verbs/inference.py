@@ -26,7 +26,7 @@ _MOST_LISTED = 1_000  # writes that are not determined, in the comments of a fil
 
 
 class InferredRules(Report):
-    """Rules with a report of how sure they are; true if there are some."""
+    """Rules, with a report on how certain they are; false without any."""
 
     @property
     def inferred(self) -> bool:
@@ -70,7 +70,7 @@ class Inference(InferredRules):
 
     @property
     def determined(self) -> bool:
-        """Whether these are the only ones."""
+        """Whether they are the only such rules."""
         return self.recovered is not None and self.recovered.determined
 
     def report(self) -> Iterator[str]:
@@ -109,7 +109,7 @@ class Inference(InferredRules):
         return "\n".join([*head, body.text()])
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as `bitwright infer --json` prints it, but for the name of a file."""
+        """All facts that `bitwright infer --json` prints, except the name of the file."""
         names = self.executions.names
         if (found := self.contradiction) is not None:
             return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from bitwright.common.errors import InputError, option
 from bitwright.networks import FloatNetwork as FloatNetwork
 from bitwright.networks import Plan as Plan
 from bitwright.networks import Recipe, train
@@ -12,10 +13,11 @@ from bitwright.networks.store import network_bytes
 from bitwright.proofs.exhaustion.certificate import covered_by_cells
 from bitwright.proofs.width import suggested_width
 from bitwright.rules import Algorithm, NodeProgram, Program
+from bitwright.rules.cells import Tile
 from bitwright.rules.pattern import Pattern
-from bitwright.verbs.cells import pattern_of, train_on_pattern, train_smallest
+from bitwright.verbs.cells import check_divides, pattern_of, train_on_pattern, train_smallest
+from bitwright.verbs.engines import check_tile
 from bitwright.verbs.network import Network
-from bitwright.verbs.open import is_for_machine_v
 
 if TYPE_CHECKING:
     from bitwright.machines.programs import SubleqProgram
@@ -45,15 +47,24 @@ def _point(step: int, error: float) -> tuple[int, float]:
     return step, float(f"{error:.4g}")
 
 
-def cells_of(what: Algorithm | NodeProgram | SubleqProgram, whole: Algorithm | None = None) -> tuple[Pattern, str]:
-    """The cells of a program, or its `whole` state, and in words what a network that is right for them runs."""
-    if whole is not None:
-        return Pattern.of_state(whole.program), "every choice in every block"
+def cells_of(what: Algorithm | NodeProgram | SubleqProgram, tile: Tile = 1) -> tuple[Pattern, str]:
+    """The pattern of a program's cells, and what a network that is correct on them runs, in words.
+
+    Args:
+        what: the program.
+        tile: the number of neighbouring cells taken as one, or "all" for the whole state.
+    """
+    tile = check_tile(tile)
+    if isinstance(what, Algorithm):
+        if tile == "all":
+            return pattern_of([what.program], tile), "every choice in every block"
+        check_divides(what, tile)
+        return pattern_of([what.program], tile), covered_by_cells()
+    if tile != 1:
+        raise InputError(f"networks of machine V and of node programs have single cells; {option('tile')} must be 1")
     if isinstance(what, NodeProgram):
         return Pattern.of(what.kinds), covered_by_cells(None, what.graphs)
-    if is_for_machine_v(what):
-        return pattern_of([what.machine.program]), "every image of such a machine"
-    return pattern_of([what.program]), covered_by_cells()
+    return pattern_of([what.machine.program]), "every image of such a machine"
 
 
 def make_network(

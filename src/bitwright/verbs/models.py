@@ -1,4 +1,4 @@
-"""Networks of your own: what their columns are, the states to train them on, and their engines."""
+"""Networks of your own: the meaning of their columns, states to train them on, and their engines."""
 
 from __future__ import annotations
 

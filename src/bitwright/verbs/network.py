@@ -1,4 +1,4 @@
-"""A trained network: its weights, what it was trained for, and what is known about it."""
+"""A trained network: its weights, its purpose, and what is proved about it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ from bitwright.networks.integer import WEIGHT_BITS
 from bitwright.networks.store import load_any_network, read_about, read_network, save_network
 from bitwright.rules import Algorithm, NodeProgram, Program
 from bitwright.rules.algorithms.arithmetic import known_algorithm
-from bitwright.rules.given import as_algorithm
 from bitwright.rules.pattern import Pattern, read_pattern
-from bitwright.verbs.open import subject
+from bitwright.verbs.open import as_algorithm, subject
 
 if TYPE_CHECKING:
     from bitwright.engines.protocol import Engine
@@ -32,20 +31,23 @@ if TYPE_CHECKING:
     from bitwright.verbs.certificates import Certificate
     from bitwright.verbs.engines import EngineSettings
 
-CLAIM = "tested, not proved"  # of float weights, and of networks with too many states to try
+CLAIM = "tested, not proved"  # for float weights, and for networks with too many states to try
+
+_OF_DESCENT = ("start", "parametrization", "descent", "tolerance", "error", "steps", "trainer", "kernel")
+_OF_ORIGIN = ("seed", "member", *_OF_DESCENT)
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """How a network was trained; a file does not say it."""
+    """How a network was trained; network files do not record it."""
 
     seconds: float
     loss: float | None = None
-    before: Sequence[FloatNetwork] = ()  # the weights that were quantized, if they were
+    before: Sequence[FloatNetwork] = ()  # the weights before quantization, if any
     cost: Cost | None = None  # of quantizing them
     seeds: int | None = None  # that were tried, for a network of cells
-    executions: ExecutionSet | None = None  # what it learnt from in place of templates
-    problem: str | None = None  # that local states come out wrong, and what to do about it
+    executions: ExecutionSet | None = None  # the training data, if not templates
+    problem: str | None = None  # that local states are wrong, and what to do about it
 
     def to_dict(self) -> dict[str, Any]:
         """What `bitwright train --json` prints in addition to the facts of the network."""
@@ -78,9 +80,9 @@ class Network(Shown, Report):
     """
 
     weights: AnyNetwork
-    pattern: Pattern | None  # its cells; None where a file does not say of what program it is the whole state
-    algorithm: Algorithm | None = None  # whose whole state it is of, if it is of one
-    name: str | None = None  # of what it was trained for, if that is known
+    pattern: Pattern | None  # its cells; None if the program of a whole-state file is not known
+    algorithm: Algorithm | None = None  # for a network of the whole state, its program
+    name: str | None = None  # of its program, if that is known
     training: Training | None = None
 
     def __post_init__(self) -> None:
@@ -91,7 +93,7 @@ class Network(Shown, Report):
 
     @property
     def program(self) -> Program | None:
-        """What it was trained on: one cell of each kind."""
+        """The program it was trained on: one cell of each kind."""
         return None if self.pattern is None else self.pattern.program
 
     @property
@@ -170,7 +172,7 @@ class Network(Shown, Report):
         return f"Network: {self.sentence}"
 
     def rows(self) -> list[str]:
-        """What is known of the cells that it was trained on.
+        """What is known about the cells that it was trained on.
 
         >>> from bitwright import addition, train
         >>> train(addition(4)).rows()[0].partition(";")[0]
@@ -236,7 +238,7 @@ class Network(Shown, Report):
         return _loaded(files[0], what)
 
     def quantize(self, weight_bits: int = 8) -> Network:
-        """The integer network that stands for this one.
+        """This network with integer weights.
 
         >>> from bitwright import addition, train
         >>> network = train(addition(2), width=64, integer=False).quantize()
@@ -247,7 +249,7 @@ class Network(Shown, Report):
 
     @classmethod
     def combine(cls, networks: Iterable[Network], weight_bits: int = 8) -> Network:
-        """One integer network that stands for several, side by side.
+        """One integer network that combines several, side by side.
 
         >>> from bitwright import addition, train
         >>> networks = [train(addition(2), width=256, member=member, integer=False) for member in range(3)]
@@ -315,7 +317,7 @@ class Network(Shown, Report):
         return StepModule(program, self.weights, self.pattern or Pattern.of_state(program))
 
     def to_dict(self) -> dict[str, Any]:
-        """What is known of it, as `bitwright show --json` and `bitwright train --json` print it.
+        """All facts about it, as `bitwright show --json` and `bitwright train --json` print them.
 
         >>> from bitwright import addition, train
         >>> told = train(addition(4)).to_dict()
@@ -339,16 +341,7 @@ class Network(Shown, Report):
             "padding": origin.padding,
             "width": self.width,
             "members": 1 if whole is None else whole.rounded.members,
-            "seed": origin.seed,
-            "member": origin.member,
-            "start": origin.start,
-            "parametrization": origin.parametrization,
-            "descent": origin.descent,
-            "tolerance": origin.tolerance,
-            "error": origin.error,
-            "steps": origin.steps,
-            "trainer": origin.trainer,
-            "kernel": origin.kernel,
+            **{name: getattr(origin, name) for name in _OF_ORIGIN},
             **({} if origin.executions is None else {"executions": asdict(origin.executions)}),
             "bytes": self.bytes,
             "digest": self.digest,
@@ -377,10 +370,10 @@ class Network(Shown, Report):
         if self.pattern is None or not self.cells:
             return {}
         found: dict[str, Any] = {"kinds": len(self.pattern.kinds), "local_states": self.pattern.local_states}
-        if self.trained_cells is not None:
-            tables = self.trained_cells.tables
-            found["wrong"] = None if tables is None else tables.wrong
-            found["margin"] = None if tables is None else _finite(tables.margin)
+        if (cells := self.trained_cells) is not None:
+            tables = cells.tables
+            wrong, margin = (None, None) if tables is None else (tables.wrong, _finite(tables.margin))
+            found |= {"wrong": wrong, "margin": margin}
         return found
 
 
@@ -423,7 +416,7 @@ def load_networks(*paths: str | PathLike[str], what: Algorithm | Program | None 
 
 
 def _loaded(file: Path, what: Any = None) -> Network:
-    """The network of one file, and what it was trained for if that is known."""
+    """The network in one file, with its program if that is known."""
     about = read_about(file)
     pattern = read_pattern(about.bits, about.examples)
     own = None if what is None else subject(what)
@@ -449,7 +442,7 @@ def trained_for(known: Algorithm | None, pattern: Pattern | None, program_id: st
 
 
 def is_decoder_file(path: Path) -> bool:
-    """Whether a file holds a decoder, which is proved for a task."""
+    """Whether a file contains a decoder of a transformer."""
     from bitwright.transformers.files import is_decoder_file as is_one
 
     return is_one(path)

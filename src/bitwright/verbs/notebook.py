@@ -21,7 +21,7 @@ from bitwright.verbs.certificates import Certificate
 from bitwright.verbs.network import Network
 from bitwright.verbs.reports import Summary
 
-MOST_ROWS, MOST_STEPS, MOST_BITS, MOST_BYTES = 30, 120, 400, 4 << 20  # a notebook keeps all that it shows
+MOST_ROWS, MOST_STEPS, MOST_BITS, MOST_BYTES = 30, 120, 400, 4 << 20  # notebooks store everything they show
 
 
 @singledispatch

@@ -9,18 +9,24 @@ from itertools import repeat
 from bitwright.common.errors import InputError, option, shorten
 
 
-def parse_values(pairs: Sequence[str]) -> dict[str, int]:
-    """Inputs by name.
+def parse_values(pairs: Sequence[str], what: str = "input") -> dict[str, int]:
+    """Numbers given as NAME=NUMBER, by name; errors call each of them `what`.
 
     >>> parse_values(["a=7", "b=0x10"])
     {'a': 7, 'b': 16}
     """
-    return _by_name(pairs, "inputs", "input", "a=7")
+    from bitwright.common.bits import parse_signed
 
-
-def parse_lets(pairs: Sequence[str]) -> dict[str, int]:
-    """Values in place of those of `let` lines."""
-    return _by_name(pairs, option("let"), option("let"), "l=16")
+    values: dict[str, int] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or not name:
+            form = "a=7" if what == "input" else "l=16"
+            raise InputError(f"give {what} as NAME=NUMBER, such as {form}, got '{shorten(pair)}'")
+        if name in values:
+            raise InputError(f"{what} {name} is given twice")
+        values[name] = parse_signed(text, f"{what} {name}")
+    return values
 
 
 def parse_order(text: str) -> list[int]:
@@ -58,17 +64,3 @@ def json_text(document: Mapping[str, object]) -> str:
 
     with any_digits():
         return json.dumps(document, indent=2, ensure_ascii=False)
-
-
-def _by_name(pairs: Sequence[str], all_of: str, one: str, form: str) -> dict[str, int]:
-    from bitwright.common.bits import parse_signed
-
-    values: dict[str, int] = {}
-    for pair in pairs:
-        name, equals, text = pair.partition("=")
-        if not equals or not name:
-            raise InputError(f"give {all_of} as NAME=NUMBER, such as {form}, got '{shorten(pair)}'")
-        if name in values:
-            raise InputError(f"{one} {name} is given twice")
-        values[name] = parse_signed(text, f"{one} {name}")
-    return values

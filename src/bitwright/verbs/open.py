@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from os import PathLike, fspath
-from os.path import exists  # unlike Path.exists it takes names of any length
+from os.path import exists  # unlike Path.exists, it accepts names of any length
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bitwright.rules import Algorithm, NodeProgram, Program
     from bitwright.verbs.network import Network
 
-SIZED = ("addition", "multiplication", "permutation")  # there in every bit length
+SIZED = ("addition", "multiplication", "permutation")  # available in every bit length
 NAMES = (*SIZED, "machine-v")
 IMAGES = (".dec", ".sq")
 _MACHINES = "bitwright.machines.programs"
@@ -30,7 +30,7 @@ _MACHINES = "bitwright.machines.programs"
 
 @dataclass(frozen=True)
 class MachineChoice:
-    """The machine that a program runs on; None stands for what the program itself says."""
+    """The machine that a program runs on; None for the settings that the program itself gives."""
 
     letter: str | None = None  # A or B for SBN, V for SUBLEQ
     words: int | None = None
@@ -44,11 +44,8 @@ class MachineChoice:
 
 def package_of(target: str) -> Any:
     """The package of machines for its files and names, loaded only then; None for rule text and shipped algorithms."""
-    return import_module(_MACHINES) if _of_machines(target) else None
-
-
-def _of_machines(target: str) -> bool:
-    return target == "machine-v" or Path(target).suffix.lower() in (".sbn", *IMAGES)
+    of_machines = target == "machine-v" or Path(target).suffix.lower() in (".sbn", *IMAGES)
+    return import_module(_MACHINES) if of_machines else None
 
 
 def open_program(
@@ -115,13 +112,12 @@ def opened(
     networks: Sequence[Network | HeldModel] = (),
     nodes: bool = False,
 ) -> Algorithm | NodeProgram:
-    """The program that a shipped name or a file of any kind stands for.
+    """The program with this name, or in this file of any kind.
 
     A name is the algorithm in the size that `networks` were trained for, or that `values` need. With `nodes` a
     node program is given as it is; otherwise it is refused.
     """
     from bitwright.common.bits import shorten
-    from bitwright.rules.given import is_node_program
     from bitwright.rules.text.files import load_any
 
     path = as_path(target, "a program")
@@ -134,11 +130,12 @@ def opened(
         raise InputError(
             f"{target} is a task of a transformer, which certify, train and check take; the others take programs"
         )
-    if lets and (target in NAMES or _of_machines(target)):
+    package = package_of(target)
+    if lets and (target in NAMES or package is not None):
         raise InputError(
             f"{option('let')} goes with rule files (.bw): it gives a value in place of that of a 'let' line"
         )
-    if (package := package_of(target)) is not None:
+    if package is not None:
         if bits is not None or order is not None:
             raise InputError(
                 f"{option('bits')} and {option('order')} do not go with programs for machines: SBN has a .width of its "
@@ -195,7 +192,7 @@ def shipped(
     networks: Sequence[Network | HeldModel] = (),
     default_bits: int = 4,
 ) -> Algorithm:
-    """A shipped algorithm in the size asked for, that a network of the whole state has, or that the values need."""
+    """A shipped algorithm in the given size, the size of a network of the whole state, or the size that values need."""
     if not networks or getattr(networks[0], "cells", True):
         return named_algorithm(name, _width(values, default_bits) if bits is None else bits, order)
     from bitwright.common.bits import shorten, width_of
@@ -221,7 +218,7 @@ def shipped(
 
 
 def _width(values: Mapping[str, Any], default: int) -> int:
-    """The bits that the largest of some numbers or arrays needs."""
+    """The number of bits that the largest value needs."""
     from bitwright.common.bits import width_of
 
     numbers: list[int] = []
@@ -233,15 +230,13 @@ def _width(values: Mapping[str, Any], default: int) -> int:
 
 
 def open_subleq(target: str, choice: MachineChoice | None = None) -> SubleqProgram:
-    """Machine V as the choice or the program itself describes it, with the image to run."""
+    """Machine V with the image to run; the choice or the program itself gives its size."""
     found: SubleqProgram = import_module(_MACHINES).open_subleq(target, **vars(choice or MachineChoice()))
     return found
 
 
 def of_bits(what: Algorithm | NodeProgram) -> Algorithm:
-    """A program of bits; for a node program its first schema."""
-    from bitwright.rules.given import is_node_program
-
+    """The algorithm; for a node program its first schema."""
     return what.schemas()[0] if is_node_program(what) else what
 
 
@@ -255,8 +250,31 @@ def is_image(target: str) -> bool:
     return target == "machine-v" or Path(target).suffix.lower() in IMAGES
 
 
-def subject(what: Algorithm | Program | NodeProgram) -> Algorithm | NodeProgram:
-    """The program; one without inputs and outputs as an algorithm. Raises InputError for anything else."""
-    from bitwright.rules.given import as_algorithm, is_node_program
+def is_node_program(what: object) -> TypeIs[NodeProgram]:
+    """Whether this is a node program, with rules for the nodes of graphs."""
+    return is_a(what, "bitwright.rules.graph.node_program:NodeProgram")
 
-    return what if is_node_program(what) else as_algorithm(what)
+
+def as_algorithm(what: Algorithm | Program) -> Algorithm:
+    """The algorithm; a program alone becomes one that runs until nothing changes."""
+    from bitwright.rules import Algorithm, Program
+
+    if isinstance(what, Algorithm):
+        return what
+    if isinstance(what, Program):
+        return Algorithm("program", what)
+    if is_node_program(what):
+        raise InputError(f"{what.name} is a node program, which runs on a graph: pass what.on(graph) instead")
+    hint = ""
+    if isinstance(what, str | PathLike):
+        hint = "; open(path) loads one from a file"
+    elif isinstance(getattr(what, "program", None), Program):  # a machine
+        hint = "; give the program in its attribute: what.program"
+    raise InputError(f"give an Algorithm or a Program, got a {type(what).__name__}{hint}")
+
+
+def subject(what: Algorithm | Program | NodeProgram) -> Algorithm | NodeProgram:
+    """The program, as an algorithm if it has no inputs and outputs; raises InputError for anything else."""
+    from bitwright.rules import Algorithm
+
+    return what if isinstance(what, Algorithm) or is_node_program(what) else as_algorithm(what)

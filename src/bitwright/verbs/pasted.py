@@ -41,7 +41,7 @@ def pasted_image(
     width: int | None,
     dialect: str | None,
 ) -> SubleqProgram:
-    """SUBLEQ assembly, or an `image`; None stands for what the text says.
+    """SUBLEQ assembly, or an `image`; None takes what the text specifies.
 
     `check` may refuse a number of words of that width, before the machine is built, which may be large.
     """
@@ -81,7 +81,7 @@ def drawn_graph(names: Sequence[str], edges: Sequence[Sequence[int]], directed: 
 
 
 def whole_program(program: NodeProgram, graph: NamedGraph) -> tuple[Algorithm, Schema]:
-    """A node program on a graph, without inputs, and the schema that says which it takes."""
+    """A node program on a graph, without inputs, and the schema that lists its inputs."""
     topology = graph.topology
     schema = program.schema(topology.nodes, topology.ports)
     check_graph(program.name, schema, topology, graph.names)

@@ -1,4 +1,4 @@
-"""What a proof is about: a program or the cells of programs, and a network or the limit."""
+"""The subject of a proof: a program or the cells of programs, and a network or the limit."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from bitwright.rules.algorithm import for_inputs
 from bitwright.rules.cells import Tile
 from bitwright.rules.pattern import Pattern, bit_names, is_pattern
 from bitwright.verbs.certificates import BitNames, ProvedProgram
-from bitwright.verbs.chain import ClaimChain, prove_chain
 from bitwright.verbs.engines import choose_pattern
 from bitwright.verbs.models import fit_model
 from bitwright.verbs.network import Network, as_networks
+from bitwright.verbs.progress import Teller
 from bitwright.verbs.sizes import (
     InSizes,
     Programs,
@@ -33,7 +33,6 @@ from bitwright.verbs.sizes import (
     in_sizes,
     size_of,
 )
-from bitwright.verbs.telling import Teller
 
 if TYPE_CHECKING:
     from bitwright.verbs.certificates import Certificate
@@ -44,7 +43,7 @@ _NOTHING = InSizes(None, ())
 
 @dataclass(frozen=True)
 class ProofTarget:
-    """What is proved: that a network, or the limit, is right for a program or for the cells of some."""
+    """The claim to prove: a network, or the limit, is right for a program or for the cells of programs."""
 
     algorithm: Algorithm  # the program, or the pattern of the cells
     pattern: Pattern
@@ -53,7 +52,7 @@ class ProofTarget:
     stated: Algorithm | None = None  # the program whose function is proved
     tile: Tile = "all"  # how many neighbouring cells of the programs are one
     names: BitNames = field(default_factory=dict)
-    oracle: FittedModel | None = None  # what is right, in place of the rules
+    oracle: FittedModel | None = None  # the reference, in place of the rules
 
     @property
     def cells(self) -> bool:
@@ -61,28 +60,22 @@ class ProofTarget:
 
     @property
     def sizes(self) -> str | None:
-        """Of cells: the sizes at which the program was seen to be of these kinds."""
+        """For cells: the sizes at which the program was found to have these kinds only."""
         return self.programs.text if self.cells else None
 
     @property
     def about(self) -> ProvedProgram:
-        """What the certificate says about the program."""
+        """The program as the certificate describes it."""
         one, of = self.algorithm, self.stated
         ensures, inputs = () if of is None else tuple(map(str, of.ensures)), ""
         if of is not None and of.conditions:
             inputs = f" {for_inputs(of)}"
-        return ProvedProgram(one.name, one.description, self._graphs, self.names, one.matches, ensures, inputs)
+        return ProvedProgram(one.name, one.description, self.graphs, self.names, one.matches, ensures, inputs)
 
     @property
-    def _graphs(self) -> str | None:
+    def graphs(self) -> str | None:
+        """For single cells of a node program, the graphs on which they are of these kinds."""
         return self.programs.graphs if self.cells and self.tile == 1 else None  # a tile of a graph is no tile of others
-
-    def prove_chain(self, tell: Teller, code: bool) -> ClaimChain:
-        """What else is claimed: what the rules compute, and at which sizes the cells are of these kinds."""
-        if self.oracle is not None or not self.programs.programs:
-            return ClaimChain()
-        kinds = len(self.pattern.kinds) if self.cells else None
-        return prove_chain(self.stated, self.programs, kinds, tell, code, self._graphs)
 
 
 def limit_target(
@@ -94,7 +87,7 @@ def limit_target(
     padding: int | None = None,
     claimed: Certificate | None = None,
 ) -> ProofTarget:
-    """The limit of networks of a whole state, or of cells: those in the sizes asked for, or `claimed`."""
+    """The limit of networks of a whole state, or of cells at the given or `claimed` sizes."""
     first, single = by_algorithm(programs)[0], _single(programs)
     if claimed is None:
         tile = tile or ("all" if single is not None and sizes is None else 1)
@@ -136,7 +129,7 @@ def network_target(
 ) -> ProofTarget:
     """A network, and the program or the cells of programs that it is proved for.
 
-    With `state` cells of other kinds are ignored: a local state can be looked at whatever cells the program has.
+    With `state`, cells of other kinds are ignored: a local state can be inspected whatever cells the program has.
     """
     against: FittedModel | None = None
     weights: AnyNetwork | FittedModel
@@ -170,25 +163,15 @@ def network_target(
             pattern = Pattern.of_state(program)
     if pattern.whole is None:
         check_domain(pattern.program, domain or "cells")
-        return _cells_target(
-            programs,
-            ProofTarget(_cells_of(pattern, programs), pattern, weights, oracle=against),
-            sizes,
-            tell,
-            claimed,
-            state,
-        )
+        described = f"cells of {counted(len(pattern.kinds), 'kind')}"
+        cells = replace(as_algorithm(pattern, by_algorithm(programs)[0].name), description=described)
+        target = ProofTarget(cells, pattern, weights, oracle=against)
+        return _cells_target(programs, target, sizes, tell, claimed, state)
     (algorithm,) = by_algorithm(programs)
     if sizes is not None:
         raise InputError(f"this network was trained on a whole program, not on cells; leave out {option('sizes')}")
     own_size = _NOTHING if state or is_pattern(algorithm.program) else in_sizes([algorithm])
     return ProofTarget(algorithm, pattern, weights, own_size, algorithm, oracle=against)
-
-
-def _cells_of(pattern: Pattern, programs: Programs) -> Algorithm:
-    """The pattern as an algorithm that has the name of the first program."""
-    described = f"cells of {counted(len(pattern.kinds), 'kind')}"
-    return replace(as_algorithm(pattern, by_algorithm(programs)[0].name), description=described)
 
 
 def _cells_target(
@@ -199,7 +182,7 @@ def _cells_target(
     claimed: Certificate | None,
     state: bool,
 ) -> ProofTarget:
-    """A network of cells, after checking that those of the programs are of its kinds."""
+    """A network of cells, after checking that the programs have cells of its kinds only."""
     first, pattern = by_algorithm(programs)[0], target.pattern
     target = replace(target, tile=1)
     if first.program == pattern.program and len(programs) == 1 and sizes is None:
@@ -240,7 +223,7 @@ def _single(programs: Programs) -> Algorithm | None:
 def _programs_to_compare(
     programs: Programs, pattern: Pattern, sizes: SizesAsked | None, claimed: Certificate | None
 ) -> InSizes:
-    """The programs whose cells are compared: at every size if that is provable and the network has all kinds."""
+    """The programs whose cells are compared: at every size if that can be proved and the network has all kinds."""
     if claimed is not None:
         return in_claimed_sizes(claimed.sizes, programs, sizes)
     if sizes is not None or len(programs) > 1:
@@ -256,7 +239,7 @@ def _programs_to_compare(
 
 
 def _covered(target: ProofTarget, tiles: Sequence[Tile]) -> str:
-    """A note on which program was looked at, and in which sizes."""
+    """A note on the program and the sizes that were compared."""
     name, graphs = target.algorithm.name, target.about.graphs
     what = name if graphs and target.sizes is None else at_size(name, target.sizes)
     tiled = "" if tiles == [1] else f", {' or '.join(map(str, tiles))} neighbouring cells as one"

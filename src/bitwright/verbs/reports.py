@@ -1,4 +1,4 @@
-"""What a verb reports, as one value: a headline, rows below it, and the data that `--json` prints."""
+"""The result of a verb as one value: a headline, rows below it, and the data that `--json` prints."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bitwright.common.errors import Report
+from bitwright.common.errors import InputError, Report, option
 from bitwright.common.lazy import Shown
+
+
+def refuse(why: str, **given: object) -> None:
+    """Raises InputError for the first of these settings that has a value."""
+    for name in (name for name, value in given.items() if value not in (None, False)):
+        raise InputError(f"{option(name)} {why}; leave it out")
 
 
 @dataclass(frozen=True, repr=False)

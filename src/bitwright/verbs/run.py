@@ -16,13 +16,13 @@ from bitwright.rules import Algorithm, Program
 from bitwright.rules.algorithm import check_inputs
 from bitwright.rules.ensure_runs import Runs
 from bitwright.rules.ensures import joined
-from bitwright.rules.given import is_node_program
 from bitwright.runs.observers import Watch
 from bitwright.runs.progress import Progress
 from bitwright.runs.run import BatchRun, Run, run_batch, run_with
 from bitwright.verbs.engines import SETTINGS, engine_for
-from bitwright.verbs.open import is_for_machine_v, subject
-from bitwright.verbs.telling import Listener, Teller, teller
+from bitwright.verbs.open import is_for_machine_v, is_node_program, subject
+from bitwright.verbs.progress import Listener, Teller, teller
+from bitwright.verbs.reports import refuse
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -115,7 +115,7 @@ def run(
         steps: the most steps.
         record: keep every state.
         progress: True for lines on standard error, or a function of the steps made and the most there can be.
-        watch: looks at single steps.
+        watch: a function that observes single steps.
         values: inputs, and settings of the engine: `rounding`, `padding`, `networks`, `seed`, `width`, `device`,
             `tile`, `evaluate`; of many runs: `workers`, a number of threads, and `margins`, for the smallest of each.
 
@@ -154,9 +154,8 @@ def run(
     """
     tell = teller(progress)
     if images is not None or _is_machine_v(what) or is_for_machine_v(what):
-        others = {"graph": graph, "states": states, "steps": steps, "record": record or None, "watch": watch}
-        for name in (name for name, value in others.items() if value is not None):
-            raise InputError(f"{option(name)} does not go with images; leave it out")
+        others: dict[str, object] = {"graph": graph is not None, "states": states is not None, "record": record}
+        refuse("does not go with images", steps=steps, watch=watch, **others)
         if is_for_machine_v(what) and images is None:
             from bitwright.verbs.images import ImageConsole, run_image
 
@@ -199,7 +198,7 @@ def run(
     if states is None:
         if of_many:
             raise InputError(f"{' and '.join(of_many)} go with many runs; leave them out")
-        algorithm.state(given)  # complains about inputs before anything long begins
+        algorithm.state(given)  # reports wrong inputs before any long work starts
         if not algorithm.allows(given):
             _warn_outside(algorithm, tell, "these inputs do")
         chosen = engine_for(algorithm, engine, network, settings, tell)
@@ -222,7 +221,7 @@ def run(
 
 
 def _warn_outside(algorithm: Algorithm, tell: Teller, which: str) -> None:
-    """Warns of inputs that the `ensure` lines do not cover."""
+    """Warns about inputs that the `ensure` lines do not cover."""
     message = f"{which} not satisfy 'where {joined(algorithm.conditions)}', so no ensure line applies"
     if isinstance(tell, Listener):
         warn(message, BitwrightWarning, stacklevel=3)
@@ -304,7 +303,7 @@ def as_array(name: str, value: Any) -> Any:
 
 
 def check_values(what: Algorithm | NodeProgram, names: Iterable[str], options: Sequence[str]) -> None:
-    """Raises InputError for a name that is no input and resembles an option more than an input."""
+    """Raises InputError for a name that is not an input and resembles an option more than an input."""
     words = what.schema().inputs if is_node_program(what) else what.inputs
     known = [word.name for word in words]
     for name in names:

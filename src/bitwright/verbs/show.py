@@ -15,14 +15,14 @@ from bitwright.pages.cell_diagram import cell_diagram_svg
 from bitwright.rules import Algorithm, NodeProgram, NodeSchema, Program, summary
 from bitwright.rules import cells as of_program
 from bitwright.rules.cells import Kind, Tile
-from bitwright.rules.given import by_its_cells
 from bitwright.rules.graph.schema import NodeWord
 from bitwright.rules.pattern import Pattern, first_cells
 from bitwright.verbs.engines import check_tile
 from bitwright.verbs.open import subject
 from bitwright.verbs.reports import Summary
+from bitwright.verbs.sizes import by_algorithm
 
-_MOST_ROWS = 60  # of a table
+_MOST_ROWS = 60  # in a table
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -155,12 +155,12 @@ def cell_kinds(what: Algorithm | Program | NodeProgram, tile: Tile = 1) -> Kinds
     tables: dict[Kind, dict[str, Any]] = {}
     rows: list[str] = []
     idle = 0
-    algorithms = by_its_cells(subject(what))
+    algorithms = by_algorithm([subject(what)])
     for algorithm in algorithms:
         program = algorithm.program
         cells = program.cells.tiled(tile)
         found = program.kinds if tile == 1 else of_program.cell_kinds(program, cells)
-        if not isinstance(algorithm, NodeSchema):  # what a node program writes elsewhere is in no cell of its own
+        if not isinstance(algorithm, NodeSchema):  # bits that a node program writes elsewhere belong to no cell
             idle += int(np.count_nonzero(found.of < 0))
         for number, (kind, first) in enumerate(zip(found.kinds, first_cells(program, cells, found), strict=True)):
             if kind in tables:

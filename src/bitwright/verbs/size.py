@@ -11,14 +11,14 @@ from bitwright.proofs.ranges import matches_range
 from bitwright.proofs.width import NetworkWidth, network_width
 from bitwright.rules import Algorithm, NodeProgram, Program
 from bitwright.rules.cells import Tile
-from bitwright.rules.given import by_its_cells
 from bitwright.runs.progress import Progress
 from bitwright.theory.decisions import cells_range
 from bitwright.theory.ensemble import check_scope, sizes
 from bitwright.verbs.engines import choose_pattern
 from bitwright.verbs.open import subject
+from bitwright.verbs.progress import Teller, say_compiling, teller
 from bitwright.verbs.reports import Summary
-from bitwright.verbs.telling import Teller, say_compiling, teller
+from bitwright.verbs.sizes import by_algorithm
 
 Sized = Algorithm | Program | NodeProgram
 OF = ("ensemble", "network")
@@ -136,10 +136,10 @@ def size(  # type: ignore[misc]
         n: how the matches of an ensemble are bounded: "blocks", "declared" or "reachable", as in `certify`.
         domain: what must be right: for an ensemble one "input", all "inputs" (the default) or all steps of all "runs";
             for a network all "states" (the default) or those of "runs".
-        sample_seed: which states and draws the width law takes.
+        sample_seed: selects the states and draws of the width law.
         padding: examples that are never matched.
         tile: networks of the program's cells, that many taken as one; "all", the default, is the whole state.
-        progress: True for lines on standard error, or a function of what is done and how much there is.
+        progress: True for lines on standard error, or a function that takes the work done and the total.
 
     >>> from bitwright import addition
     >>> size(addition(10)).networks, size(addition(10), tile=1).networks
@@ -170,7 +170,7 @@ def size(  # type: ignore[misc]
             )
         if cells and (unmasked or n is not None):
             raise InputError(f"{option('n')} and unmasked are for whole states; leave them out")
-    asked, algorithms = check_scope("inputs" if of == "network" else domain or "inputs"), by_its_cells(own)
+    asked, algorithms = check_scope("inputs" if of == "network" else domain or "inputs"), by_algorithm([own])
     algorithm = algorithms[0]
     with tell.working("looking for kinds of cells"):
         pattern = choose_pattern(algorithms, tile, n, padding)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from bitwright.common.bits import shorten
 from bitwright.common.errors import EffortError, InputError, OtherKindError, ProofError, counted, option
 from bitwright.rules import Algorithm, NodeProgram, NodeSchema, Program
-from bitwright.rules.given import by_its_cells
 from bitwright.rules.graph.node_program import graphs_of
 from bitwright.verbs.open import subject
 
@@ -25,38 +24,38 @@ Programs = Sequence[Algorithm | NodeProgram]
 SizesAsked = str | int | Sequence[int]
 EVERY = "all"
 MOST_SIZES = 10_000
-MOST_TEMPLATES = 1 << 23  # of all sizes together: that many take a minute or two, and about 2 GB
-BITS = "bits"  # the number of a shipped algorithm, which need not be named
-_FEW_TEMPLATES = 20_000  # of a program small enough to look at other sizes of it as well
+MOST_TEMPLATES = 1 << 23  # over all sizes: a minute or two of work, and about 2 GB
+BITS = "bits"  # the size of a shipped algorithm, which may be left unnamed
+_FEW_TEMPLATES = 20_000  # programs up to this size are also examined at other sizes
 _REMEMBERED = 64  # proofs of kinds
 _PROVED: dict[tuple[str, ...], KindsProof] = {}
 
 
 @dataclass(frozen=True)
 class InSizes:
-    """Programs in some sizes, and the text of these, such as `1..64` or `l=1..64,k=3`."""
+    """Programs in several sizes, and these sizes as text, such as `1..64` or `l=1..64,k=3`."""
 
     text: str | None
     programs: tuple[Algorithm, ...]
-    proof: KindsProof | None = None  # that the cells of these are all kinds that there are at any size
+    proof: KindsProof | None = None  # that these programs have every kind of cell that occurs at any size
 
     @property
     def graphs(self) -> str | None:
-        """For a node program, the graphs that these programs stand for: `every graph`, or those of some sizes."""
+        """For a node program, the graphs that these programs represent: `every graph`, or graphs of some sizes."""
         found = {one.node_program for one in self.programs if isinstance(one, NodeSchema)}
         if found and self.proof is not None:
             return "every graph"
         return graphs_of(list(found)) if found else None
 
     def check_covered_by(self, pattern: Pattern, name: str, tile: Tile | None) -> None:
-        """Raises unless a pattern has every kind of cell that is proved to occur at any size."""
+        """Raises InputError unless a pattern has every kind of cell that occurs at any size."""
         if self.proof is None:
             return
         if tile not in (None, 1):
             raise InputError(f"{option('sizes')} all is about single cells, not about tiles; name sizes, such as 1..64")
         for seen in self.proof.kinds:
             if seen.kind not in pattern.kinds:
-                where = at_size(name, _joined(seen.sizes))
+                where = at_size(name, _text(seen.sizes))
                 raise OtherKindError(f"{where}: this network has no cell like that of {seen.cell}")
 
 
@@ -72,8 +71,8 @@ def at_size(name: str, size: str | None) -> str:
 
 
 def size_of(what: Algorithm | NodeProgram) -> str | None:
-    """The size of a program, such as `4` or `l=1,k=3`; None where it has none to choose."""
-    return _joined(numbers_of(what)) or None
+    """The size of a program, such as `4` or `l=1,k=3`; None for a program of fixed size."""
+    return _text(numbers_of(what)) or None
 
 
 def as_programs(what: Subject | Sequence[Subject]) -> list[Algorithm | NodeProgram]:
@@ -86,7 +85,7 @@ def as_programs(what: Subject | Sequence[Subject]) -> list[Algorithm | NodeProgr
 
 def by_algorithm(programs: Programs) -> list[Algorithm]:
     """These programs; a node program as the schemas that together have all its kinds of cells."""
-    return [own for one in programs for own in by_its_cells(one)]
+    return [own for one in programs for own in (one.schemas() if isinstance(one, NodeProgram) else [one])]
 
 
 def in_sizes(programs: Programs, sizes: SizesAsked | None = None) -> InSizes:
@@ -96,14 +95,14 @@ def in_sizes(programs: Programs, sizes: SizesAsked | None = None) -> InSizes:
     """
     if len(programs) > 1 and sizes is not None:
         raise InputError(f"{option('sizes')} goes with one program, got {len(programs):,}")
+    if sizes is None and len(programs) > 1:
+        return InSizes(None, tuple(by_algorithm(programs)))
+    what = getattr(programs[0], "node_program", programs[0])  # of a schema its node program, with all its kinds
     if sizes is None:
-        if len(programs) > 1:
-            return InSizes(None, tuple(by_algorithm(programs)))
-        return InSizes(size_of(programs[0]), tuple(_schemas(programs[0])))
-    what = programs[0]
+        return InSizes(size_of(what), tuple(by_algorithm([what])))
     if sizes == EVERY:
         return _at_every_size(what)
-    own, sizing = numbers_of(what), _sizing(what)
+    own, sizing = numbers_of(what), what.sizing
     if sizing is None:
         raise InputError(
             f"{what.name} has no size to choose, got {option('sizes')} {shorten(str(sizes))}; leave it out, or give "
@@ -116,10 +115,10 @@ def in_sizes(programs: Programs, sizes: SizesAsked | None = None) -> InSizes:
     varied = several[0] if several else next(iter(asked))
     fixed = {name: value for name, value in own.items() if name not in asked}
     fixed |= {name: numbers[0] for name, numbers in asked.items() if name != varied}
-    text = ",".join(filter(None, (_named(varied, _written(asked[varied])), _joined(fixed))))
+    text = _text({varied: _written(asked[varied]), **fixed})
     found: list[Algorithm] = []
     for size in reversed(asked[varied]):  # the largest first, which shows how much there is to do
-        at = _schemas(sizing.at(**{**fixed, varied: size}))
+        at = by_algorithm([sizing.at(**{**fixed, varied: size})])
         largest, many = sum(one.program.templates for one in at), len(asked[varied])
         if not found and largest * many // 2 > MOST_TEMPLATES:
             raise EffortError(
@@ -150,7 +149,7 @@ def in_claimed_sizes(claimed: str | None, programs: Programs, sizes: SizesAsked 
 
 
 def at_every_size_or_own(what: Algorithm | NodeProgram) -> InSizes:
-    """The program at every size where that can be proved, else as it is."""
+    """The program at every size if that can be proved, otherwise at its own size."""
     try:
         return _at_every_size(what)
     except InputError:
@@ -159,8 +158,9 @@ def at_every_size_or_own(what: Algorithm | NodeProgram) -> InSizes:
 
 def _at_every_size(what: Algorithm | NodeProgram) -> InSizes:
     """Sizes that together have every kind of cell; of a node program its schemas, which have them on every graph."""
-    sizing, numbers, impossible = _sizing(what), numbers_of(what), f"{option('sizes')} all is not possible"
-    if not isinstance(what, NodeProgram | NodeSchema):
+    what = getattr(what, "node_program", what)
+    sizing, numbers, impossible = what.sizing, numbers_of(what), f"{option('sizes')} all is not possible"
+    if not isinstance(what, NodeProgram):
         if sizing is None or sizing.text is None or not numbers:
             raise InputError(f"{option('sizes')} all goes with programs whose rule text has a size, a line 'let l'")
         if not sizing.at().same_as(what):
@@ -168,11 +168,11 @@ def _at_every_size(what: Algorithm | NodeProgram) -> InSizes:
     proof = _prove_kinds(what, sizing)
     if proof.verdict != "proved":
         raise InputError(f"{impossible}: {proof.refusal}; name sizes, such as 1..64")
-    if sizing is None or isinstance(what, NodeProgram | NodeSchema):
-        return InSizes(EVERY, tuple(_schemas(what)), proof)
+    if sizing is None or isinstance(what, NodeProgram):
+        return InSizes(EVERY, tuple(by_algorithm([what])), proof)
     if numbers not in proof.about:
         raise InputError(
-            f"{impossible}: the kinds of cells are proved for {proof.about}, and this program has {_joined(numbers)}; "
+            f"{impossible}: the kinds of cells are proved for {proof.about}, and this program has {_text(numbers)}; "
             "name sizes, such as 1..64"
         )
     seen = [{BITS: next(iter(k.sizes.values()))} if BITS in numbers else dict(k.sizes) for k in proof.kinds]
@@ -180,52 +180,42 @@ def _at_every_size(what: Algorithm | NodeProgram) -> InSizes:
     return InSizes(EVERY, (what, *(sizing.at(**one) for one in chosen)), proof)
 
 
-def _schemas(what: Algorithm | NodeProgram) -> Sequence[Algorithm]:
-    """The schemas of a node program, of which one may have been given."""
-    return by_its_cells(what.node_program if isinstance(what, NodeSchema) else what)
-
-
 def _prove_kinds(what: Algorithm | NodeProgram, sizing: Sizing | None) -> KindsProof:
-    """The proof of the kinds of a rule text, which is the same at each of its sizes: made once in a process."""
+    """The proof of the kinds of a rule text, which holds for all its sizes, so it is made once per process."""
     from bitwright.proofs.kinds import prove_kinds
 
     if sizing is None or sizing.text is None:
         return prove_kinds(what)
     key = (sizing.text, *sorted(sizing.numbers))
     if key not in _PROVED:
-        while len(_PROVED) >= _REMEMBERED:
-            del _PROVED[next(iter(_PROVED))]
+        if len(_PROVED) >= _REMEMBERED:
+            _PROVED.clear()
         _PROVED[key] = prove_kinds(what)
     return _PROVED[key]
 
 
 def numbers_of(what: Algorithm | NodeProgram) -> dict[str, int]:
     """The numbers that make up a program's size: the bit length of a shipped one, or the `let` lines of a rule text."""
-    sizing = _sizing(what)
-    return {} if sizing is None else dict(sizing.numbers)
-
-
-def _sizing(what: Algorithm | NodeProgram) -> Sizing | None:
-    return what.node_program.sizing if isinstance(what, NodeSchema) else what.sizing
+    return {} if what.sizing is None else dict(what.sizing.numbers)
 
 
 def missing_size(what: Algorithm, pattern: Pattern) -> str | None:
-    """A size with a kind of cells that a pattern lacks; None if it has all, or nothing is proved of them."""
+    """A size with a kind of cell that a pattern lacks; None if it lacks none, or if nothing is proved."""
     proof = at_every_size_or_own(what).proof if what.program.templates <= _FEW_TEMPLATES else None
     for seen in () if proof is None else proof.kinds:
         if seen.kind not in pattern.kinds:
             numbers = seen.sizes.values() if BITS in numbers_of(what) else ()
-            return ",".join(map(str, numbers)) or _joined(seen.sizes)
+            return ",".join(map(str, numbers)) or _text(seen.sizes)
     return None
 
 
 def knows_every_size(what: Algorithm) -> bool:
-    """Whether it is proved which kinds of cells a program has at every size; large programs are not tried."""
+    """Whether the kinds of cells of a program are proved at every size; large programs are not tried."""
     return what.program.templates <= _FEW_TEMPLATES and at_every_size_or_own(what).proof is not None
 
 
 def _ranges(what: Algorithm | NodeProgram, sizes: SizesAsked) -> dict[str, range]:
-    """The values of each number that is named."""
+    """The values of each number in `sizes`."""
     own = numbers_of(what)
     first = next(iter(own), "l")
     if not isinstance(sizes, str):
@@ -272,9 +262,5 @@ def _range(text: str) -> range:
     return range(first, last + 1)
 
 
-def _joined(numbers: Mapping[str, int]) -> str:
-    return ",".join(_named(name, str(value)) for name, value in numbers.items())
-
-
-def _named(name: str, value: str) -> str:
-    return value if name == BITS else f"{name}={value}"
+def _text(numbers: Mapping[str, object]) -> str:
+    return ",".join(str(value) if name == BITS else f"{name}={value}" for name, value in numbers.items())

@@ -30,13 +30,13 @@ from bitwright.runs.observers import Watch
 from bitwright.runs.run import Run
 
 KINDS = (".html", ".svg", ".txt", ".npz")
-_WHOLE = (".html", ".npz")  # have all bits
+_WHOLE = (".html", ".npz")  # contain all bits
 
 
 def check_trace(
     algorithm: Algorithm, path: str | PathLike[str] | None, only: Sequence[str] = (), printed: bool = False
 ) -> None:
-    """Raises InputError if a trace cannot be written or printed as it is asked for, before anything long begins."""
+    """Raises InputError if a trace cannot be written or printed with these settings, before any long work starts."""
     kind = None if path is None else as_path(path, "a trace").suffix.lower()
     if kind is not None and kind not in KINDS:
         raise InputError(f"a trace is a .html, .svg, .txt or .npz file, got {path}")
@@ -48,7 +48,7 @@ def check_trace(
 
 
 def write_trace(done: Run, path: str | PathLike[str], only: Sequence[str] = ()) -> str:
-    """Writes a recorded run to a .html, .svg, .txt or .npz file, and says what it wrote.
+    """Writes a recorded run to a .html, .svg, .txt or .npz file; returns a line that describes it.
 
     `only` are the names to show in a picture or a text, which otherwise has all bits, or the memory of a machine.
 
@@ -70,7 +70,7 @@ def write_trace(done: Run, path: str | PathLike[str], only: Sequence[str] = ()) 
 
 
 def trace_text(done: Run, only: Sequence[str] = ()) -> Iterator[str]:
-    """The states of a recorded run, a line each."""
+    """The states of a recorded run, one per line."""
     trace, names = _recorded(done), _names(done.algorithm, only)
     if isinstance(done.algorithm, GraphAlgorithm):
         yield from order_lines(done.algorithm)
@@ -105,7 +105,7 @@ def _closest(done: Run) -> Iterator[tuple[float | None, str | None]]:
 
 
 def _margins(done: Run) -> Iterator[str]:
-    """The same in words, for the line of the state that the step begins with."""
+    """The smallest margin of each step in words, for the line of the state before the step."""
     return (
         "" if margin is None else f"margin {thousandths(margin)} at {bit}{', WRONG' if margin < 0 else ''}"
         for margin, bit in _closest(done)
@@ -133,7 +133,7 @@ def _text(done: Run, kind: str, only: Sequence[str]) -> str:
 
 
 def _names(algorithm: Algorithm, only: Sequence[str]) -> Sequence[str]:
-    """The names to show: those that were asked for, or the memory of a machine; none stands for all."""
+    """The names to show: the given names, or the memory of a machine; an empty list means all."""
     computer = algorithm.computer
     return only or ([computer.memory_name()] if computer else ())
 
@@ -145,7 +145,7 @@ def _recorded(done: Run) -> Trace:
 
 
 def instructions(algorithm: Algorithm, say: Callable[[str], None]) -> Watch:
-    """A `watch` for `run` that reports every instruction when it is done.
+    """A `watch` for `run` that reports every instruction after it is executed.
 
     >>> from pathlib import Path
     >>> import bitwright
@@ -172,7 +172,7 @@ def instructions(algorithm: Algorithm, say: Callable[[str], None]) -> Watch:
 
 
 def _instruction(view: Any, step: int, address: int, after: int, memory: list[int]) -> str:
-    """One executed instruction: when, where, what, and what came of it."""
+    """One executed instruction: its step, address, operands and result."""
     sbn = view.code.instructions[address]
     jump = f", go to {view.label(after) or after}" if memory[sbn.b] < 0 else ""
     return f"{step:>7,}  {address:>7}  {view.word(sbn.b)} -= {view.word(sbn.a)}: {memory[sbn.b]}{jump}"

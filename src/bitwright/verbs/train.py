@@ -11,7 +11,7 @@ from typing import Any, TypedDict, Unpack, overload
 from warnings import warn
 
 from bitwright.common.bits import whole_number
-from bitwright.common.errors import BitwrightWarning, InputError, Report, counted, listing, option
+from bitwright.common.errors import BitwrightWarning, InputError, counted, listing, option
 from bitwright.common.files.executions import Executions
 from bitwright.common.files.storage import as_path, check_output
 from bitwright.common.workers import Workers
@@ -39,8 +39,9 @@ from bitwright.verbs.engines import check_options, check_tile
 from bitwright.verbs.executions import TOLERANCE, WIDER, Sample, cell_set, unseen, unseen_kinds
 from bitwright.verbs.network import Network, Training, load_networks, wider
 from bitwright.verbs.open import of_bits, subject
+from bitwright.verbs.progress import Teller, teller
+from bitwright.verbs.reports import Summary
 from bitwright.verbs.sizes import SizesAsked, at_size, in_sizes, missing_size
-from bitwright.verbs.telling import Teller, teller
 
 Trainable = Algorithm | Program | NodeProgram
 _MOST_NETWORKS, _MOST_SEEDS = 10**6, 1_000
@@ -67,50 +68,15 @@ class RecipeSettings(TypedDict, total=False):
     precision: str
 
 
-@dataclass(frozen=True, repr=False)
-class Members(Report):
-    """Several networks in a folder, whose outputs a run averages."""
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Members(Summary):
+    """Several networks in a folder, whose outputs are averaged in a run."""
 
     folder: Path
-    name: str
-    program: Program
-    recipe: Recipe
-    files: tuple[Path, ...]  # those that were asked for
-    there: int  # all that the folder holds
-    seconds: float
-
-    @property
-    def sentence(self) -> str:
-        """What was trained, in a line."""
-        more = f"; {self.folder} holds {self.there:,} networks, and all of them will be averaged"
-        made = f"{len(self.files):,} networks of width {self.recipe.width:,}, in {self.seconds:.2f} s"
-        return made + more * (self.there > len(self.files))
 
     def load(self) -> list[Network]:
         """All networks of the folder."""
         return load_networks(self.folder)
-
-    def to_dict(self) -> dict[str, Any]:
-        """What `bitwright train --networks N --json` prints."""
-        recipe, plan = self.recipe, self.recipe.plan
-        return {
-            "folder": str(self.folder),
-            "networks": len(self.files),
-            "name": self.name,
-            "program_id": self.program.id,
-            "examples": self.program.templates + recipe.padding,
-            "padding": recipe.padding,
-            "width": recipe.width,
-            "seed": recipe.seed,
-            "start": recipe.start,
-            "parametrization": plan.parametrization,
-            "descent": plan.descent,
-            "tolerance": plan.tolerance,
-            "trainer": f"{recipe.trainer} on {recipe.device}",
-            "kernel": recipe.kernel,
-            "digests": [read_about(file).digest for file in self.files],
-            "seconds": round(self.seconds, 3),
-        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,8 +176,8 @@ def train(
         weight_bits: bits of an integer weight, from 2 to 8.
         seeds: how many seeds to try until every local state is right; 10 by default.
         folder: keep several float networks apart, in this folder.
-        workers: a number of processes that share out the networks of a folder, "all" or "ray".
-        progress: True for lines on standard error, or a function of what is done and how much there is.
+        workers: how many processes share the training of the networks in a folder; "all" or "ray".
+        progress: True for lines on standard error, or a function that takes the work done and the total.
         width: hidden units; by default the smallest of 32, 64, ... that is proved with a margin of 0.1 or more, and for
             the whole state what the width law suggests.
         seed, member: which initial weights are drawn; members of an ensemble have one seed.
@@ -238,8 +204,7 @@ def train(
         task = _task(several, sizes, tile, None, recipe, tell, settings)
         with tell.working("networks") as told:
             files = fill(task.program, task.recipe, networks, place, who, told)
-        there = len(network_files(place))
-        return Members(place, task.name, task.program, task.recipe, tuple(files), there, time.perf_counter() - begin)
+        return _members(task, files, place, time.perf_counter() - begin)
     if not integer and weight_bits != 8:
         raise InputError(f"{option('weight_bits')} goes with {option('integer')}")
     if networks > 1 and not integer:
@@ -255,6 +220,28 @@ def train(
                 f"{option('sizes')} all trains one on those too"
             )
     return network
+
+
+def _members(task: _Task, files: Sequence[Path], folder: Path, seconds: float) -> Members:
+    """The report on networks trained into a folder."""
+    recipe, plan, all_files = task.recipe, task.recipe.plan, network_files(folder)
+    headline = f"{len(files):,} networks of width {recipe.width:,}, in {seconds:.2f} s"
+    if len(all_files) > len(files):
+        headline += f"; {folder} holds {len(all_files):,} networks, and all of them will be averaged"
+    data = {
+        "folder": str(folder),
+        "networks": len(files),
+        "name": task.name,
+        "program_id": task.program.id,
+        "examples": task.program.templates + recipe.padding,
+        **{name: getattr(recipe, name) for name in ("padding", "width", "seed", "start")},
+        **{name: getattr(plan, name) for name in ("parametrization", "descent", "tolerance")},
+        "trainer": f"{recipe.trainer} on {recipe.device}",
+        "kernel": recipe.kernel,
+        "digests": [read_about(file).digest for file in files],
+        "seconds": round(seconds, 3),
+    }
+    return Members(headline=headline, data=data, folder=folder)
 
 
 def check_outputs(output: Path, kept: Path | None = None, workers: str | int = 1) -> None:
@@ -402,7 +389,7 @@ def _train(task: _Task, networks: int, integer: bool, weight_bits: int, seeds: i
 
 
 def _advice(found: TrainedCells, executions: ExecutionSet | None) -> str:
-    """One line about the local states that a network gets wrong.
+    """Advice for a network that gets local states wrong, in one line.
 
     If some templates were never shown, a wider network would not learn them either.
     """

@@ -14,7 +14,6 @@ from bitwright.engines.cells.engine import cells_sentence
 from bitwright.engines.protocol import Engine
 from bitwright.rules import Algorithm, Program
 from bitwright.rules.algorithms.arithmetic import order_of
-from bitwright.rules.given import as_algorithm
 from bitwright.runs.loop import step_limit
 from bitwright.runs.progress import Progress
 from bitwright.validation import Arithmetic, Oracle
@@ -26,13 +25,13 @@ from bitwright.validation.report import broken_bound as broken_bound
 from bitwright.verbs import devices
 from bitwright.verbs.engines import EngineChoice, EngineSettings, engine_for
 from bitwright.verbs.network import Network, as_networks
-from bitwright.verbs.open import SIZED, named_algorithm
-from bitwright.verbs.telling import Teller, say_compiling, teller
+from bitwright.verbs.open import SIZED, as_algorithm, named_algorithm
+from bitwright.verbs.progress import Teller, say_compiling, teller
 
 if TYPE_CHECKING:
     from bitwright.verbs.run import Networks
 
-_MANY = 1 << 20  # evaluations from which on a GPU is looked for
+_MANY = 1 << 20  # evaluations; longer work moves to a GPU if there is one
 
 
 def validate(
@@ -68,17 +67,17 @@ def validate(
         random: how many random inputs to run, in place of all.
         sample_seed: which random inputs.
         steps: where a run is cut off.
-        workers: how many processes share out the inputs; "all" or "ray".
-        resume: a file that keeps what is done; after an interruption the work continues from it.
-        unsliced: walk through the engine itself, not through its bit-sliced form.
-        progress: True for lines on standard error, or a function of what is done and how much there is.
-        settings: those of the engine, as for `run`. Without a `device` long work through one integer network goes to a
-            GPU, if there is one.
+        workers: how many processes share the inputs; "all" or "ray".
+        resume: a file that records progress; after an interruption the work continues from it.
+        unsliced: use the engine itself rather than its bit-sliced form.
+        progress: True for lines on standard error, or a function that takes the work done and the total.
+        settings: engine settings, as for `run`. Without a `device`, long work through one integer network moves to a
+            GPU if there is one.
 
     >>> from bitwright import addition
     >>> print(validate(addition(3)))
     EXACT: addition (add two 3-bit numbers by ripple carry), engine limit, calibrated rounding, K = 12
-      inputs    64, all there are; 0 wrong by Python's integers or the ensure lines
+      inputs    64, exhaustive; 0 wrong by Python's integers or the ensure lines
       steps     at most 6 in a run; 384 evaluations, 0 unlike the rules
       matches   n = 0 to 3; 14 different (n, writers, matches)
       margin    0.5 at n = 1 where 0 of 1 writer match
@@ -152,7 +151,7 @@ def order_text(permutation: Algorithm) -> str:
 
 
 def _own_oracle(algorithm: Algorithm, steps: int | None) -> Oracle | None:
-    """The program's own oracle, which shares nothing with any engine."""
+    """The program's own oracle, which shares no code with any engine."""
     if algorithm.computer is not None:
         oracle: Oracle = algorithm.computer.oracle(step_limit(algorithm, steps))
         return oracle

@@ -87,6 +87,6 @@ class Request(_Model):
     networks: Annotated[int, Field(ge=1, le=10**9)] = 1
     max_steps: Annotated[int, Field(ge=0, le=LIMITS.steps)] = LIMITS.steps
     max_instructions: Annotated[int, Field(ge=0, le=10**12)] | None = None
-    of: Literal["cells", "whole"] = "cells"
+    tile: Annotated[int, Field(ge=1)] | Literal["all"] = 1
     width: Annotated[int, Field(ge=1, le=LIMITS.width)] | None = None
     seed: Annotated[int, Field(ge=0, le=2**53)] = 0

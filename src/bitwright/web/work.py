@@ -175,24 +175,22 @@ class _Console(ImageConsole):
 def train(request: Request, limits: Limits, progress: Progress) -> Done:
     """Trains, proves and exports a network; returns the facts for the page, and the files to download."""
     progress("reading the program")
-    name, cells, what = request.source.title, request.of == "cells", read_program(request.source, limits)
-    if not cells and isinstance(what, NodeProgram | SubleqProgram):
-        raise InputError("networks of machine V and of node programs are those of their cells; choose cells")
-    runs = None if cells or not isinstance(what, Algorithm) else what
-    pattern, covers = cells_of(what, runs)
-    phase = "a network of cells" if cells else "a network of the whole state"
+    name, what = request.source.title, read_program(request.source, limits)
+    pattern, covers = cells_of(what, request.tile)
+    runs = None if pattern.whole is None or not isinstance(what, Algorithm) else what
+    phase = "a network of cells" if runs is None else "a network of the whole state"
     trainer = partial(train_network, what=phase, progress=progress)
     network, curve = make_network(pattern, runs, request.width, limits.width, request.seed, trainer)
     files, states = {"network.safetensors": network_file(network)}, pattern.local_states
     prove = partial(_prove, name, what, network, states, limits, partial(progress, "proving", unit="state"))
     certificate = document(files, "network-certificate.json", prove)
     progress("writing source text")
-    claim = ExportClaim(cells, certificate.get("states", states), certificate.get("wrong"))
+    claim = ExportClaim(runs is None, certificate.get("states", states), certificate.get("wrong"))
     exports, missing = _export(request, limits, what, network, claim)
     weights: Any = network.weights
     result: dict[str, Any] = {
         "title": f"a network for {name}",
-        "of": request.of,
+        "tile": request.tile,
         "covers": covers,
         "width": network.width,
         "seed": weights.origin.seed,

@@ -73,8 +73,8 @@ def test_what_was_written_comes_back(path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": "other"}, "checkpoint does"),
-        ({"format": 7}, "does that"),
+        ({"format": "other"}, "checkpoint metadata"),
+        ({"format": 7}, "metadata missing"),
         ({"format": "bitwright run 1"}, "another bitwright"),
         ({"image": None}, "image must"),
         ({"words": 16}, "machine V:16x5:"),

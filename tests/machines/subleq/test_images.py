@@ -81,12 +81,12 @@ def test_what_does_not_fit() -> None:
     with pytest.raises(InputError, match=r"another.*program"):
         run_images(machine, [[1]], engine=make_engine("templates", other.program))
     wrong: list[tuple[Any, Any, dict[str, Any], str]] = [
-        (machine, [1, 2], {}, "images are several lists of integers"),
-        (machine, 3, {}, "images are several lists of integers"),
+        (machine, [1, 2], {}, "images must be several lists of integers"),
+        (machine, 3, {}, "images must be several lists of integers"),
         (machine, ["abc"], {}, "word 0 of the image must be an integer, got 'a'"),
         (machine, [[1, 1.5]], {}, "word 1 of the image must be an integer, got 1.5"),
-        (machine, [[1]], {"inputs": b"a"}, "inputs are several bytes"),
-        (machine, [[1]], {"inputs": ["a"]}, "inputs are bytes, one value for each image, got a str"),
+        (machine, [[1]], {"inputs": b"a"}, "inputs must be several bytes"),
+        (machine, [[1]], {"inputs": ["a"]}, "inputs must be bytes, one value for each image, got a str"),
         (machine, [[1]], {"max_instructions": "x"}, "max_instructions must be an integer, got 'x'"),
         (machine, [[1]], {"max_instructions": 2.5}, "max_instructions must be an integer, got 2.5"),
         (machine, [[1]], {"start": 10**30}, "the first address must fit in"),

@@ -122,7 +122,7 @@ def test_a_machine_too_large_for_memory_is_refused_before_it_is_built(monkeypatc
         ("", "there dialect"),
         ("io", "range"),
         ("top,range", "range"),
-        ("top,io,strict", "neither saturating"),
+        ("top,io,strict", "cannot saturating"),
     ],
 )
 def test_dialects_that_cannot_be(text: str, message: str) -> None:

@@ -32,7 +32,7 @@ def broken() -> Network:
 def test_it_is_not_proved_for_the_runs_or_states_of_its_pattern(domain: str) -> None:
     """Nor where the pattern itself is named."""
     for given in (cells(), broken()):
-        with pytest.raises(InputError, match=f"cells is the only domain of a network of cells, .* got {domain}"):
+        with pytest.raises(InputError, match=f"a network of cells has only the domain cells, .* got {domain}"):
             certify(NINE, given, domain=domain)
     pattern = Algorithm("cells", cells().pattern.program)
     for call in (

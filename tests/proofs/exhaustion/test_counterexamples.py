@@ -63,7 +63,7 @@ def test_a_cell_with_all_bits_off_can_be_the_wrong_one(
             f"kind{number}_port[{p}]" for p in range(1, 1 + len(kind.ports))
         ]
     assert main(["certify", "two.bw", "--network", "cells.safetensors", "--state", "none"]) == 2
-    assert "no bit says which of the 2 kinds is meant; name it, such as kind1" in capsys.readouterr().err
+    assert "the bits do not determine which of the 2 kinds is meant; name it, such as kind1" in capsys.readouterr().err
 
 
 def test_a_state_names_bits_of_one_kind() -> None:

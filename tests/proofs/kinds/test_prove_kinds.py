@@ -77,7 +77,7 @@ OUTSIDE = {
     "when q[i]=1 write p[(3*i)%l+1] for i in 1..l": "line 6: (3*i) % (l) is not between -1 and 1 times (l)",
     "when q[1]=1 write p[2*j-1] for j in 1..(l+1)//2": "line 6: the free index j has a coefficient other than 1 or -1",
     "when q[1]=1 write p[j] for j in 1..l if j%2=1": (
-        "line 6: the bits that it tests do not fix the index j, of which it computes"
+        "line 6: the bits that it tests do not fix the index j used in its values"
     ),
 }
 
@@ -106,7 +106,7 @@ def test_sizes_at_which_the_text_is_no_program_are_left_out() -> None:
 def test_a_text_that_is_a_program_at_every_second_size_is_outside() -> None:
     pairs = "let l = 4\nbits p[l]\nblock p[2*i-1] p[2*i] for i in 1..l//2\nwhen p[1]=1 p[2]=0 write p[2]\n"
     refusal = prove_kinds(pairs).refusal
-    assert refusal.startswith("the text is no program at l=")
+    assert refusal.startswith("the text is not a program at l=")
 
 
 def test_two_sizes() -> None:

@@ -17,11 +17,11 @@ when a=1 write a
 GROUP = "group g(x)\nwhen b=1 write x\nend\n"
 
 PROBLEMS = {
-    "¦end": "there group",
+    "¦end": "'end' group",
     "end ¦x": "'x'",
     "group g(x)\nend ¦x\nend": "'x'",
     "group¦": "expected counter",
-    "group ¦g(x\nend": "expected given",
+    "group ¦g(x\nend": "expected arguments",
     "group g(x)¦)\nend": "brackets counter",
     "group g(¦1)\nend": "parameter single",
     "group g(x, ¦x)\nend": "'x'",

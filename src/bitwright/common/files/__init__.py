@@ -1,1 +1,1 @@
-"""Files that are complete or absent, append-only files, and the one reader of every JSON document we write."""
+"""Atomically written files, append-only files, and a strict reader for every JSON document bitwright writes."""

@@ -1,12 +1,12 @@
-"""Named arrays in one .npz or .safetensors file, and readers of such files whose memory no file can exhaust.
+"""Readers and writers for named arrays in a .npz or .safetensors file, with bounded memory use.
 
-NumPy's own reader believes what a file says about its sizes, and evaluates its headers. This one is told how large an
-array may be, looks at the sizes that the archive declares before it unpacks anything, unpacks no more than that, and
-takes one-dimensional arrays of bytes only, or, where it is asked for them, arrays of the few types that it is told.
+NumPy's reader trusts the sizes declared in a file and evaluates its headers. This reader takes a size limit for each
+array, checks the declared sizes before it decompresses anything, and decompresses no more than that. It accepts
+one-dimensional arrays of bytes and, on request, arrays of a few listed types.
 
-A .safetensors file is 8 bytes with the length of a header, the header in JSON, and the tensors. Its one strict reader
-refuses whatever the format leaves open to two readings: names twice, entries beside the three that a tensor has,
-numbers that are no integers, tensors that overlap, and bytes that belong to none.
+A .safetensors file is the length of its header in 8 bytes, a JSON header, and the tensors. The reader rejects every
+ambiguous file: duplicate names, additional entries for a tensor, non-integer numbers, overlapping tensors, and bytes
+that belong to no tensor.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ _FORM = re.compile(
 _MOST_HEADER = 256  # bytes of the header of such an array; NumPy writes 128
 _MOST_ENTRY = 1_024  # bytes of an entry in the archive's directory
 _END = struct.Struct("<4s4H2LH")  # the record that closes an archive: signature, disks, entries, directory, comment
-_LOCATOR = 20  # bytes of the record that stands before it in archives above 4 GiB
+_LOCATOR = 20  # bytes of the record before it in archives above 4 GiB
 _KINDS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
-_DAMAGED = (  # every way in which a damaged archive makes its readers fail
+_DAMAGED = (  # every exception that a damaged archive causes
     *(ValueError, LookupError, EOFError, TypeError, RuntimeError, ArithmeticError, OSError),
     *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error),
 )
 
 
 def pack_arrays(arrays: Mapping[str, bytes]) -> bytes:
-    """The contents of the .npz file."""
+    """Returns the contents of a .npz file."""
     return pack_plain({name: np.frombuffer(data, dtype=np.uint8) for name, data in arrays.items()})
 
 
 def pack_plain(arrays: Mapping[str, np.ndarray[Any, Any]]) -> bytes:
-    """The same for arrays of numbers or text; equal arrays give equal bytes."""
+    """Returns the contents of a .npz file with arrays of numbers or text; equal arrays give equal bytes."""
     buffer = io.BytesIO()
     parts: dict[str, Any] = dict(arrays)
     np.savez_compressed(buffer, allow_pickle=False, **parts)
@@ -60,7 +60,7 @@ def pack_plain(arrays: Mapping[str, np.ndarray[Any, Any]]) -> bytes:
 
 
 class ArrayFile:
-    """An open .npz file with just these names; `what` is for the message: "{path} is not {what}: ..."."""
+    """An open .npz file with exactly these names; errors read "{path} is not {what}: ..."."""
 
     def __init__(self, path: Path, names: Collection[str], what: str, optional: Collection[str] = ()) -> None:
         self._shown, self._what = printable(str(path)), what
@@ -90,17 +90,17 @@ class ArrayFile:
         self._file.close()
 
     def has(self, name: str) -> bool:
-        """Whether an array that may be left out is there."""
+        """Whether the file contains this optional array."""
         return f"{name}.npy" in self._archive.namelist()
 
     def read(self, name: str, most: int) -> bytes:
-        """The bytes under a name; raises InputError where they are damaged or more than `most`."""
+        """Returns the bytes of an array; raises InputError if they are damaged or more than `most`."""
         return self.read_array(name, "u", 1, most).tobytes()
 
     def read_array(self, name: str, kinds: str, dimensions: int | None, most: int) -> np.ndarray[Any, Any]:
-        """The array under a name: its type is one of `kinds` (letters of NumPy), and it takes at most `most` bytes.
+        """Returns an array whose type is one of `kinds` (NumPy's letters) and whose size is at most `most` bytes.
 
-        It may have any number of dimensions up to 4 if `dimensions` is None.
+        It may have up to 4 dimensions if `dimensions` is None.
         """
         data = self._unpacked(name, most)
         begin = 10 + int.from_bytes(data[8:10], "little")
@@ -111,38 +111,38 @@ class ArrayFile:
         try:
             kind = np.dtype(form[1].decode())
         except (TypeError, ValueError):
-            raise self._refusal(f"its {name} is of a type that NumPy does not know") from None
+            raise self._refusal(f"its {name} has a type unknown to NumPy") from None
         if (
             kind.kind not in kinds
             or not kind.isnative
             or not kind.itemsize
             or (kind.kind in "ui" and kind.itemsize > 1)
         ):
-            raise self._refusal(f"its {name} is of type {kind}; store it as {_words(kinds)}")
+            raise self._refusal(f"its {name} has type {kind}; store it as {_words(kinds)}")
         if dimensions not in (None, len(shape)):
-            raise self._refusal(f"its {name} has {len(shape)} dimensions, and must have {dimensions}")
+            raise self._refusal(f"its {name} must have {dimensions} dimensions, got {len(shape)}")
         if prod(shape) * kind.itemsize != len(data) - begin:
             raise self._refusal(f"its {name} is damaged")
         if kind.kind == "U" and (np.frombuffer(data, dtype=np.uint32, offset=begin) > sys.maxunicode).any():
-            raise self._refusal(f"its {name} holds characters that Unicode does not have")
+            raise self._refusal(f"its {name} contains invalid Unicode")
         order: Any = "F" if form[2] == b"True" else "C"
         return np.frombuffer(data, dtype=kind, offset=begin, count=prod(shape)).reshape(shape, order=order)
 
     def _unpacked(self, name: str, most: int) -> bytes:
-        """An array with its header; raises InputError where it is damaged or has more than `most` bytes."""
+        """Returns an array with its header; raises InputError if it is damaged or larger than `most` bytes."""
         entry = self._archive.getinfo(f"{name}.npy")
         if entry.file_size > most + _MOST_HEADER:
-            raise self._refusal(f"its {name} has {entry.file_size:,} bytes, and can have {most:,} at most")
+            raise self._refusal(f"its {name} has {entry.file_size:,} bytes; the limit is {most:,}")
         if entry.compress_type not in _KINDS or entry.flag_bits & _ENCRYPTED:
-            raise self._refusal(f"its {name} is packed in another way than ours")
+            raise self._refusal(f"its {name} uses an unsupported compression method or is encrypted")
         try:
             with self._archive.open(entry) as file:
-                return file.read(entry.file_size)  # it unpacks no more than that, then compares the checksum
+                return file.read(entry.file_size)  # reads no more than that, then compares the checksum
         except _DAMAGED:
             raise self._refusal(f"its {name} is damaged") from None
 
     def refuse(self, reason: str) -> NoReturn:
-        """Raises an InputError that says why this file is not what it should be."""
+        """Raises an InputError with the reason why this file is invalid."""
         raise self._refusal(reason)
 
     def _refusal(self, reason: str) -> InputError:
@@ -150,7 +150,7 @@ class ArrayFile:
 
 
 def _check_end(file: BinaryIO, entries: range) -> None:
-    """Raises ValueError for an archive whose directory has more or other entries: it would be read at once."""
+    """Raises ValueError unless the directory has an expected number of entries; `zipfile` would read all of it."""
     size = file.seek(0, io.SEEK_END)
     file.seek(max(0, size - _END.size - _LOCATOR))
     tail = file.read()
@@ -166,13 +166,13 @@ def _words(kinds: str) -> str:
 
 
 TYPES = {"I8": "<i1", "I64": "<i8", "F16": "<f2", "F32": "<f4", "F64": "<f8"}
-_MAX_HEADER = 100_000_000  # bytes, as in the library that writes these files
+_MAX_HEADER = 100_000_000  # bytes, as in the safetensors library
 _MOST = 1 << 62
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a tensor stands in its file, and what it is."""
+    """A tensor's type, shape and position in its file."""
 
     kind: str  # a key of TYPES
     shape: tuple[int, ...]
@@ -182,21 +182,21 @@ class Entry:
 
 @dataclass(frozen=True)
 class TensorFile:
-    """The header of a file, every part of it checked."""
+    """A .safetensors file with a checked header."""
 
     path: Path
     metadata: dict[str, str]
     entries: Mapping[str, Entry]
 
     def read(self, name: str) -> Any:
-        """The tensor of this name."""
+        """Returns the tensor of this name."""
         entry = self.entries[name]
         found = np.fromfile(self.path, TYPES[entry.kind], prod(entry.shape), offset=entry.begin)
         return found.astype(found.dtype.newbyteorder("="), copy=False).reshape(entry.shape)
 
 
 def open_tensors(path: Path, what: str) -> TensorFile:
-    """The header of a .safetensors file; raises InputError, "{path} is not {what}: ...", unless all of it is sound."""
+    """Opens a .safetensors file; raises InputError, "{path} is not {what}: ...", unless its header is valid."""
     size = path.stat().st_size
     with path.open("rb") as file:
         body = 8 + int.from_bytes(start := file.read(8), "little")
@@ -212,17 +212,19 @@ def open_tensors(path: Path, what: str) -> TensorFile:
     entries = {name: _entry(name, about, path, what, body) for name, about in document.items()}
     ends = [body, *sorted(entry.end for entry in entries.values())]
     if [*sorted(entry.begin for entry in entries.values()), size] != ends:
-        raise _not(path, what, "its tensors overlap, are cut off, or leave bytes that belong to none")
+        raise _not(path, what, "its tensors overlap, are cut off, or do not cover the whole file")
     return TensorFile(path, metadata, entries)
 
 
 def _entry(name: str, about: Any, path: Path, what: str, body: int) -> Entry:
     if not isinstance(about, dict):
-        raise _not(path, what, f"its tensor {name!r} is no object")
+        raise _not(path, what, f"its tensor {name!r} must be an object")
     check_fields(about, path, f"{what}: of tensor {name!r}", _FIELDS)
     (begin, end), shape, kind = about["data_offsets"], tuple(about["shape"]), about["dtype"]
     if end - begin != prod(shape) * np.dtype(TYPES[kind]).itemsize:
-        raise _not(path, what, f"its tensor {name!r} has {end - begin:,} bytes, which do not fit its shape and type")
+        raise _not(
+            path, what, f"its tensor {name!r} has {end - begin:,} bytes, which does not match its shape and type"
+        )
     return Entry(kind, shape, body + begin, body + end)
 
 

@@ -1,6 +1,6 @@
-"""The one reader of the JSON that bitwright writes: it refuses everything that it does not know.
+"""A strict reader for the JSON documents that bitwright writes.
 
-No key twice, no NaN or infinity, bounded size and depth, no unknown or missing keys, every field checked.
+It rejects duplicate, unknown and missing keys, NaN, infinity, and excessive size or depth, and checks every field.
 
 >>> read_document(b'{"steps": 3}', "run.json", "a run", {"steps": whole(0, 9)})
 {'steps': 3}
@@ -24,71 +24,71 @@ from bitwright.common.errors import InputError, listing
 from bitwright.common.files.storage import open_file
 
 MAX_DEPTH = 32
-Check = Callable[[object], str | None]  # what a value must be, if it is not
+Check = Callable[[object], str | None]  # returns the requirement that a value violates, or None
 
 
 def read_file(path: Path, most: int) -> bytes:
-    """The bytes of a file that has at most `most` of them."""
+    """Returns the bytes of a file; raises InputError if there are more than `most`."""
     try:
         with open_file(path) as file:
             data = file.read(most + 1)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
     if len(data) > most:
-        raise InputError(f"{path} is larger than {most:,} bytes, the most such a file may have")
+        raise InputError(f"{path} is larger than the limit of {most:,} bytes")
     return data
 
 
 def read_document(data: bytes | str, source: object, what: str, fields: Mapping[str, Check]) -> dict[str, Any]:
-    """A JSON object with just these fields; `source` and `what` are for the message: "{source} is not {what}: ..."."""
+    """Returns a JSON object with exactly these fields; errors read "{source} is not {what}: ..."."""
     document = parse(data, source, what)
     check_fields(document, source, what, fields)
     return document
 
 
 def parse(data: bytes | str, source: object, what: str) -> dict[str, Any]:
-    """A JSON object whose fields are not yet checked: for documents that say themselves what they are."""
+    """Returns a JSON object without checking its fields, for documents that name their own format."""
     try:
-        text = data if isinstance(data, str) else data.decode()  # UTF-8, and nothing else
+        text = data if isinstance(data, str) else data.decode()  # UTF-8 only
         document = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refuse, parse_float=_finite)
     except RecursionError:
         raise _not(source, what, f"it is nested more than {MAX_DEPTH} deep") from None
     except _RefusedError as error:
         raise _not(source, what, str(error)) from None
-    except ValueError:  # also a text that is not UTF-8, and a number of more digits than Python reads
+    except ValueError:  # also for text that is not UTF-8, and numbers with more digits than Python reads
         raise _not(source, what, "it may be truncated or damaged") from None
     if not isinstance(document, dict):
-        raise _not(source, what, f"it holds {_kind(document)} and no object")
+        raise _not(source, what, f"it contains {_kind(document)} instead of an object")
     if _deeper(document, MAX_DEPTH):
         raise _not(source, what, f"it is nested more than {MAX_DEPTH} deep")
     return document
 
 
 def check_fields(document: Mapping[str, object], source: object, what: str, fields: Mapping[str, Check]) -> None:
-    """Raises InputError for a field that is missing, unknown, or not what it must be."""
+    """Raises InputError for a missing, unknown or invalid field."""
     if missing := [name for name in fields if name not in document]:
         raise _not(source, what, f"it lacks {listing(missing)}")
     if unknown := [shorten(name) for name in document if name not in fields]:
-        raise _not(source, what, f"it has the unknown {listing(unknown)}")
+        raise _not(source, what, f"it has unknown fields: {listing(unknown)}")
     for name, check in fields.items():
         if wanted := check(document[name]):
             raise _not(source, what, f"{name} must be {wanted}, got {shorten(repr(document[name]))}")
 
 
 def whole(least: int, most: int) -> Check:
-    """An integer; True and 3.0 are none."""
+    """An integer in this range; True and 3.0 are rejected."""
     wanted = f"an integer from {least:,} to {most:,}"
     return lambda value: None if type(value) is int and least <= value <= most else wanted
 
 
 def real(least: float, most: float) -> Check:
-    """A finite number, whole or not."""
+    """A finite int or float in this range."""
     wanted = f"a number from {least:g} to {most:g}"
     return lambda value: None if type(value) in (int, float) and least <= value <= most else wanted  # type: ignore[operator]
 
 
 def number() -> Check:
-    """A number, whole or not; the reader has refused NaN and infinity."""
+    """An int or float; the reader has already rejected NaN and infinity."""
     return lambda value: None if type(value) in (int, float) else "a number"
 
 
@@ -107,7 +107,7 @@ def one_of(*allowed: str) -> Check:
 
 
 def optional(check: Check) -> Check:
-    """Null, or what `check` takes."""
+    """Null, or a value accepted by `check`."""
 
     def look(value: object) -> str | None:
         wanted = None if value is None else check(value)
@@ -117,7 +117,7 @@ def optional(check: Check) -> Check:
 
 
 def each(check: Check, least: int = 0, most: int = 1 << 24) -> Check:
-    """A list whose items `check` takes."""
+    """A list whose items pass `check`."""
 
     def look(value: object) -> str | None:
         if type(value) is not list or not least <= len(value) <= most:
@@ -129,7 +129,7 @@ def each(check: Check, least: int = 0, most: int = 1 << 24) -> Check:
 
 
 def record(*checks: Check) -> Check:
-    """A list with one item for each of these checks."""
+    """A list with one item for each check."""
 
     def look(value: object) -> str | None:
         if type(value) is not list or len(value) != len(checks):
@@ -141,7 +141,7 @@ def record(*checks: Check) -> Check:
 
 
 def table(check: Check, most: int = 1 << 24) -> Check:
-    """An object of any keys whose values `check` takes."""
+    """An object with arbitrary keys whose values pass `check`."""
 
     def look(value: object) -> str | None:
         if type(value) is not dict or len(value) > most:
@@ -153,7 +153,7 @@ def table(check: Check, most: int = 1 << 24) -> Check:
 
 
 class _RefusedError(Exception):
-    """What JSON allows, or Python's reader does, and we do not."""
+    """Raised for constructs that JSON or Python's reader allows and this reader does not."""
 
 
 def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -165,17 +165,17 @@ def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _refuse(constant: str) -> object:
-    raise _RefusedError(f"{constant} is no number")
+    raise _RefusedError(f"{constant} is not allowed")
 
 
 def _finite(digits: str) -> float:
     if not isfinite(value := float(digits)):
-        raise _RefusedError(f"{shorten(digits)} is too large a number")
+        raise _RefusedError(f"the number {shorten(digits)} is too large")
     return value
 
 
 def _deeper(document: object, depth: int) -> bool:
-    """Whether lists and objects are nested deeper than this, found level by level."""
+    """Whether lists and objects are nested deeper than `depth`, checked level by level."""
     level: Iterable[object] = [document]
     for _ in range(depth):
         level = [child for node in level for child in _children(node)]
@@ -198,6 +198,6 @@ def _not(source: object, what: str, reason: str) -> InputError:
 
 
 def like(pattern: str, wanted: str) -> Check:
-    """Text of this form; `wanted` says it in words."""
+    """Text that matches a pattern; `wanted` describes the pattern in words."""
     form = re.compile(pattern, re.ASCII)
     return lambda value: None if type(value) is str and form.fullmatch(value) else wanted

@@ -1,8 +1,8 @@
-"""Executions as a file: states, their successors, and the names of their bits.
+"""Execution files: states, their successors, and the names of their bits.
 
-A .npz file without pickles, as `numpy.savez` writes it: `before` and `after` are arrays of 0 and 1 (bool or uint8), a
-state a row and a bit a column; `names` are the names of the columns. Two may be left out: `program_id`, the sha256 of
-the program that was run, and `lets`, numbers such as l=5 that say how large it is. Rows need not follow each other.
+The format is a .npz file without pickles, as written by `numpy.savez`. `before` and `after` are arrays of 0 and 1 (bool
+or uint8) with a row for each state and a column for each bit; `names` are the column names. Two entries are optional:
+`program_id`, the program's sha256, and `lets`, its size parameters such as l=5. Rows need not be consecutive.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MAX_NAMES = 1 << 27  # bytes: NumPy takes four a character
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}(\[[0-9]{1,9}(,[0-9]{1,9})*\])?")
 _LET = re.compile(r"([A-Za-z_][A-Za-z0-9_]{0,63})=([0-9]{1,9})", re.ASCII)
 _MAX_LETS = 1 << 16  # bytes
-_WHAT = "a file of executions"
+_WHAT = "an execution file"
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +49,9 @@ class Executions:
         for states in (self.before, self.after):
             if not isinstance(states, np.ndarray) or states.dtype != bool:
                 got = f"one of {states.dtype}" if isinstance(states, np.ndarray) else f"a {type(states).__name__}"
-                raise InputError(f"before and after are NumPy arrays of bool, got {got}")
+                raise InputError(f"before and after must be NumPy arrays of bool, got {got}")
         if not isinstance(self.names, list | tuple) or not all(isinstance(name, str) for name in self.names):
-            raise InputError(f"names are the names of the bits, a tuple of str, got {shorten(repr(self.names))}")
+            raise InputError(f"names must be a tuple of str, one for each bit, got {shorten(repr(self.names))}")
         shape = self.before.shape
         if len(shape) != 2 or self.after.shape != shape or shape[1] != len(self.names):
             raise InputError(
@@ -59,7 +59,7 @@ class Executions:
                 f"{self.after.shape} and {counted(len(self.names), 'name')}"
             )
         if len(set(self.names)) < len(self.names):
-            raise InputError(f"two bits are called {shorten(_twice(self.names))}; give each a name of its own")
+            raise InputError(f"two bits are named {shorten(_twice(self.names))}; bit names must be unique")
 
     def __len__(self) -> int:
         return len(self.before)
@@ -68,25 +68,25 @@ class Executions:
         return f"<Executions: {counted(len(self), 'state')} of {counted(len(self.names), 'bit')}>"
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes them to a .npz file, which `train`, `infer` and the command line read.
+        """Writes the executions to a .npz file for `train`, `infer` and the command line.
 
         >>> from bitwright import addition, executions
         >>> executions(addition(2), "states", states=50).save("states.npz")
         >>> len(Executions.load("states.npz"))
         50
         """
-        save_executions(as_path(path, "a file of executions"), self)
+        save_executions(as_path(path, _WHAT), self)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Executions:
-        """The executions in a file, after checking that it is one.
+        """Reads executions from a file and checks them.
 
         >>> Executions.load("nowhere.npz")
         Traceback (most recent call last):
         ...
         bitwright.common.errors.InputError: there is no file nowhere.npz
         """
-        return load_executions(as_path(path, "a file of executions"))
+        return load_executions(as_path(path, _WHAT))
 
 
 def save_executions(path: Path, executions: Executions) -> None:
@@ -105,30 +105,30 @@ def save_executions(path: Path, executions: Executions) -> None:
 
 
 def load_executions(path: Path) -> Executions:
-    """The executions in a file; raises InputError for any other file."""
+    """Reads executions from a file; raises InputError if the file is invalid."""
     with ArrayFile(path, ("before", "after", "names"), _WHAT, optional=("program_id", "lets")) as file:
         names = file.read_array("names", "U", 1, _MAX_NAMES)
         if not 1 <= len(names) <= MAX_BITS:
-            file.refuse(f"it has {counted(len(names), 'name')} of bits, and can have 1 to {MAX_BITS:,}")
+            file.refuse(f"it must have between 1 and {MAX_BITS:,} bit names, got {len(names):,}")
         found = tuple(str(name) for name in names)
         wrong = next((name for name in found if not _NAME.fullmatch(name)), None)
         if wrong is not None:
-            file.refuse(f"'{shorten(wrong)}' cannot name a bit; names are such as flag, p[1] or m[1,2]")
+            file.refuse(f"'{shorten(wrong)}' is not a valid bit name; use a name such as flag, p[1] or m[1,2]")
         if len(set(found)) < len(found):
-            file.refuse(f"two of its bits are called {shorten(_twice(found))}")
+            file.refuse(f"two of its bits are named {shorten(_twice(found))}")
         states: list[NDArray[np.generic]] = []
         for name in ("before", "after"):
             array = file.read_array(name, "bu", 2, MAX_CELLS)
             if array.shape[1] != len(found):
-                file.refuse(f"its {name} has states of {counted(array.shape[1], 'bit')}, and {len(found):,} names")
+                file.refuse(f"its {name} has states of {counted(array.shape[1], 'bit')} for {len(found):,} names")
             if (array.view(np.uint8) > 1).any():
-                file.refuse(f"its {name} holds other values than 0 and 1")
+                file.refuse(f"its {name} contains values other than 0 and 1")
             states.append(array)
         before, after = states
         if len(before) != len(after):
             file.refuse(f"it has {counted(len(before), 'state')} before a step and {len(after):,} after one")
         if not len(before):
-            file.refuse("it holds no states")
+            file.refuse("it contains no states")
         program_id = None
         if file.has("program_id"):
             program_id = str(file.read_array("program_id", "U", 0, 256))
@@ -142,18 +142,19 @@ def _read_lets(file: ArrayFile) -> dict[str, int]:
     texts = file.read_array("lets", "U", 1, _MAX_LETS).tolist() if file.has("lets") else []
     lets = {one[1]: int(one[2]) for one in map(_LET.fullmatch, texts) if one}
     if len(lets) < len(texts):
-        file.refuse("its lets are not numbers such as l=5, each given once")
+        file.refuse("its lets must be numbers such as l=5, each given once")
     return lets
 
 
 def joined(parts: Sequence[tuple[str, Executions]]) -> Executions:
-    """Executions of several files as one; each comes with the name of its file, for the message where bits differ."""
+    """Concatenates executions from several files; the file names appear in the error if the bits differ."""
     first_name, first = parts[0]
     for name, part in parts[1:]:
         if part.names != first.names:
             unlike = next((a, b) for a, b in zip((*part.names, "none"), (*first.names, "none"), strict=False) if a != b)
             raise InputError(
-                f"{name} has other bits than {first_name}: {shorten(unlike[0])} where that has {shorten(unlike[1])}"
+                f"{name} has bit {shorten(unlike[0])} where {first_name} has "
+                f"{shorten(unlike[1])}; files must have the same bits"
             )
     check_size(sum(len(part) for _, part in parts), len(first.names))
     ids = {part.program_id for _, part in parts}
@@ -167,11 +168,11 @@ def joined(parts: Sequence[tuple[str, Executions]]) -> Executions:
 
 
 def check_size(states: int, bits: int) -> None:
-    """Raises InputError for more than one file can hold."""
+    """Raises InputError if the executions are too large for one file."""
     if states * bits > MAX_CELLS or bits > MAX_BITS:
         raise InputError(
-            f"{counted(states, 'state')} of {counted(bits, 'bit')} are too many for one file of executions: "
-            f"states times bits can be {MAX_CELLS:,} at most"
+            f"{counted(states, 'state')} of {counted(bits, 'bit')} are too many for one execution file: "
+            f"states times bits must be at most {MAX_CELLS:,}"
         )
 
 

@@ -1,7 +1,7 @@
-"""Append-only files: a header that says what they hold, then records, each complete or absent.
+"""Append-only files: a header that describes the contents, then records, each complete or absent.
 
-A process killed at any moment leaves at most one torn record at the end, which the next one cuts off; so work that is
-interrupted and taken up again ends with the same bytes as work that was not.
+A process killed at any moment leaves at most one incomplete record at the end, which the next process cuts off. Work
+that is interrupted and resumed therefore produces the same bytes as uninterrupted work.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ _MAX_HEADER = 1 << 20
 
 
 class Journal:
-    """An append-only file, held by one process at a time."""
+    """An append-only file, locked by one process at a time."""
 
     def __init__(self, path: Path, header: Mapping[str, object]) -> None:
-        """Opens the file, or makes it. Raises InputError if it holds something else or another process writes it."""
+        """Opens or creates the file; raises InputError if it has another header or another process is writing it."""
         self.path = path
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
             raise self._cannot("write", error) from None
-        # For reading only: what is written goes straight to the descriptor, so that closing has nothing left to write.
+        # For reading only: writes go straight to the descriptor, so closing has nothing to flush.
         self._file: BinaryIO = os.fdopen(descriptor, "rb")
         try:
             if not S_ISREG(os.fstat(descriptor).st_mode):
-                raise InputError(f"{path} is there already and is not a file; choose another name")
+                raise InputError(f"{path} already exists and is not a file; choose another name")
             self._lock()
             self._begin = self._end = self._check_header(dict(header))
         except OSError as error:
@@ -56,7 +56,7 @@ class Journal:
         self._file.close()
 
     def records(self) -> Iterator[bytes]:
-        """The records of earlier work, in order; a torn end is cut off. Read them to the end before appending."""
+        """Yields existing records in order and cuts off an incomplete one; read all of them before appending."""
         try:
             yield from self._records()
             os.ftruncate(self._file.fileno(), self._end)
@@ -76,17 +76,17 @@ class Journal:
             record = self._file.read(length)
             if zlib.crc32(record) != checksum:
                 if after < size:
-                    raise InputError(f"{self.path} is damaged at byte {self._end:,}; delete it to begin anew")
+                    raise InputError(f"{self.path} is damaged at byte {self._end:,}; delete it to start over")
                 return
             self._end = after
             yield record
 
     def append(self, record: bytes) -> None:
-        """Adds a record; once this returns it survives whatever happens to the process or the machine."""
+        """Appends a record; once this returns, the record survives a crash of the process or the machine."""
         self._end = self._write(self._end, _FRAME.pack(len(record), zlib.crc32(record)) + record)
 
     def _write(self, at: int, data: bytes) -> int:
-        """Writes data at a place, to the disk, and returns the place after it; a failure leaves no part."""
+        """Writes and syncs data at an offset and returns the offset after it; a failure leaves nothing behind."""
         descriptor, rest = self._file.fileno(), memoryview(data)
         try:
             while rest:
@@ -104,7 +104,7 @@ class Journal:
     def _lock(self) -> None:
         try:
             import fcntl
-        except ImportError:  # not a POSIX system: there is no such lock
+        except ImportError:  # not a POSIX system: no such lock exists
             return
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -112,12 +112,14 @@ class Journal:
             raise InputError(f"another process is writing {self.path}; wait for it, or choose another file") from None
 
     def _check_header(self, header: dict[str, object]) -> int:
-        """The place behind the header, written now if the file is new; InputError if the file has another."""
+        """Returns the offset after the header, which a new file gets now; raises InputError for another header."""
         line = (json.dumps(header, sort_keys=True) + "\n").encode()
         found = self._file.readline(_MAX_HEADER)
         if found == line:
             return len(line)
-        if line.startswith(found) and not self._file.read(1):  # empty, or killed while writing this very line
+        if line.startswith(found) and not self._file.read(
+            1
+        ):  # empty, or the process was killed while writing this line
             sync_folder(Path(os.path.realpath(self.path)).parent)
             return self._write(0, line)
         try:
@@ -125,13 +127,15 @@ class Journal:
         except InputError:
             other = {}
         if other.get("format") != header.get("format"):
-            raise InputError(f"{self.path} is there already and does not hold {header.get('format')}")
+            raise InputError(
+                f"{self.path} already exists and is not a {header.get('format')} file; choose another file"
+            )
         unlike = [key for key in sorted({*header, *other}) if _text(header.get(key)) != _text(other.get(key))]
         if not unlike:
-            raise InputError(f"{self.path} begins with another text than was written there; choose another file")
+            raise InputError(f"the header of {self.path} was modified; choose another file")
         key = unlike[0]
         raise InputError(
-            f"{self.path} was begun with {key} {shorten(_text(other.get(key)), 60)}, now it is "
+            f"{self.path} was started with {key} {shorten(_text(other.get(key)), 60)}, which is now "
             f"{shorten(_text(header.get(key)), 60)}; choose another file"
         )
 

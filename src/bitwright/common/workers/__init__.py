@@ -1,4 +1,4 @@
-"""Where jobs run: in threads, processes or on Ray. Results come in the order of the jobs, whoever does them."""
+"""Runs jobs in threads, in processes or on Ray; results always come in the order of the jobs."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ Result = TypeVar("Result")
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """The number of cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def in_order(submit: Callable[[Job], Future[Result]], jobs: Iterable[Job], ahead: int) -> Generator[Result]:
-    """The results of jobs in their order; while one is awaited, at most `ahead` are handed out."""
+    """Yields the results of jobs in order, with at most `ahead` jobs submitted at a time."""
     waiting: deque[Future[Result]] = deque()
     try:
         for job in jobs:
@@ -50,21 +50,21 @@ def in_order(submit: Callable[[Job], Future[Result]], jobs: Iterable[Job], ahead
 
 
 def in_threads(work: Callable[[Job], Result], jobs: Iterable[Job]) -> Generator[Result]:
-    """`work(job)` for each job, in order, on all cores of this process: for work that releases the interpreter lock."""
+    """Yields `work(job)` for each job in order, using threads; the work must release the interpreter lock."""
     with ThreadPoolExecutor(cores()) as pool:
         yield from in_order(lambda job: pool.submit(work, job), jobs, cores() + 1)
 
 
 MAX_PROCESSES = 256
 _UNGUARDED = 83  # the exit code of a worker whose import of the main script would start workers
-_AHEAD = 2  # jobs handed out for each worker, so that none waits for the next one
+_AHEAD = 2  # jobs submitted for each worker, so that none is idle
 
 
 def in_processes(
     count: int, work: Callable[[Common, Job], Result], common: Common, jobs: Iterable[Job]
 ) -> Generator[Result]:
-    """`work(common, job)` for each job, in order, by this many processes; they read what they share from a file."""
-    if getattr(current_process(), "_inheriting", False):  # the script that starts workers is imported by one of them
+    """Yields `work(common, job)` for each job in order, using `count` processes that read `common` from a file."""
+    if getattr(current_process(), "_inheriting", False):  # a worker is importing the script that starts workers
         os._exit(_UNGUARDED)
     with NamedTemporaryFile() as shared:
         shared.write(bytes(ForkingPickler.dumps((work, common))))
@@ -74,7 +74,7 @@ def in_processes(
             yield from in_order(lambda job: pool.submit(_do, job), jobs, _AHEAD * count)
         except BrokenProcessPool:
             processes = list((pool._processes or {}).values())
-            pool.shutdown()  # until then another thread may be reading the exit codes
+            pool.shutdown()  # until then another thread may be reading exit codes
             raise BitwrightError(_why_died({process.exitcode for process in processes})) from None
         finally:  # results are no longer wanted
             processes = list((pool._processes or {}).values())
@@ -85,29 +85,29 @@ def in_processes(
 
 
 def _why_died(codes: set[int | None]) -> str:
-    """What to do about worker processes with these exit codes; the kernel kills those that lack memory."""
+    """Explains what to do about worker processes with these exit codes; the kernel kills those out of memory."""
     if _UNGUARDED in codes:
         return (
             "each worker process imports your script, which starts workers when it is imported; "
-            "put that part of the script below the line: if __name__ == '__main__':"
+            "move that part of the script below the line: if __name__ == '__main__':"
         )
     if -9 in codes:
-        return "a worker process died, killed from outside, perhaps for lack of memory; use fewer workers"
-    return "a worker process died, and what it printed says why; after an update install bitwright again"
+        return "a worker process died: it was killed, perhaps because memory ran out; use fewer workers"
+    return "a worker process died; see its output above for the reason. After an update, reinstall bitwright"
 
 
-_mine: tuple[Callable[[Any, Any], Any], Any] | None = None  # in a worker: the work and what all jobs share
+_mine: tuple[Callable[[Any, Any], Any], Any] | None = None  # in a worker: the work and the common data
 
 
 def _begin(shared: str) -> None:
-    """In a new worker process: leave Ctrl-C to the parent, and end with it, however it ends."""
+    """Sets up a worker process: it ignores Ctrl-C and exits when its parent does."""
     global _mine
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     _mine = ForkingPickler.loads(Path(shared).read_bytes())
-    ThreadpoolController().limit(limits=1)  # of linear algebra: the processes have the cores already
+    ThreadpoolController().limit(limits=1)  # for linear algebra: the processes already use all cores
 
 
 def _end_with(parent: Any) -> None:
@@ -123,16 +123,16 @@ def _do(job: Any) -> Any:
 
 @dataclass(frozen=True)
 class Workers:
-    """Where jobs run: `serial`, `processes`, or `ray` (started here, or a cluster at `address`)."""
+    """Where jobs run: `serial`, `processes`, or `ray` (a local instance, or a cluster at `address`)."""
 
     kind: Literal["serial", "processes", "ray"] = "serial"
-    count: int = 1  # processes; for Ray 0 means all that it finds
+    count: int = 1  # processes; for Ray, 0 means all CPUs
     address: str | None = None
     gpus: float = 0.0  # GPUs that Ray sets aside for each job
 
     @classmethod
     def parse(cls, text: str, device: str = "cpu") -> Workers:
-        """`1`, `4`, `all`, `ray`, `ray:2`, or `ray:ADDRESS` of a cluster; on a CUDA device a job of Ray has one GPU.
+        """Parses `1`, `4`, `all`, `ray`, `ray:2` or `ray:ADDRESS`; on a CUDA device each Ray job gets one GPU.
 
         >>> Workers.parse("4")
         Workers(kind='processes', count=4, address=None, gpus=0.0)
@@ -157,11 +157,11 @@ class Workers:
         *,
         floats: Library | None = NUMPY,
     ) -> Generator[Result]:
-        """`work(common, job)` for each job, in order; only a few jobs are ahead, so they may be endless.
+        """Yields `work(common, job)` for each job in order; jobs are read only a few ahead and may be endless.
 
-        `work` is a function at the top level of a module, so that other processes find it; `common` travels once to
-        each of them. Closing the iterator, or an exception, stops the workers. Other processes have the kernel of
-        this one for the library that makes the `floats`, or raise InputError; None where results are exact.
+        `work` must be a top-level function of a module, so that other processes can import it. `common` is sent to
+        each process once. Closing the iterator, or an exception, stops the workers. `floats` names the library that
+        computes floats: every process must use the same kernel for it, or InputError is raised; None for exact results.
         """
         if self.kind == "serial":
             return (work(common, job) for job in jobs)
@@ -173,7 +173,7 @@ class Workers:
 
 @dataclass(frozen=True)
 class KernelTask(Generic[Common, Job, Result]):
-    """Work in another process, which is done only by the kernel that is named."""
+    """Work for another process, which refuses it unless its linear algebra kernel is the named one."""
 
     work: Callable[[Common, Job], Result]
     kernel: tuple[Library, str] | None
@@ -183,8 +183,8 @@ class KernelTask(Generic[Common, Job, Result]):
             library, wanted = self.kernel
             if (own := kernel_name(library)) != wanted:
                 raise InputError(
-                    f"a worker on {platform.node()} has the linear algebra {own}, this command has {wanted}, and their "
-                    "floats differ; leave that machine out, or give it the same packages and kind of CPU"
+                    f"a worker on {platform.node()} uses the linear algebra {own}, but this command uses {wanted}, so "
+                    "their floats differ; exclude that machine, or give it the same packages and kind of CPU"
                 )
         return self.work(common, job)
 
@@ -192,7 +192,7 @@ class KernelTask(Generic[Common, Job, Result]):
 def _count(word: str, text: str) -> int:
     if not (word.isdecimal() and word.isascii() and len(word) < 9 and 1 <= int(word) <= MAX_PROCESSES):
         known = f"a number up to {MAX_PROCESSES}, all, ray, ray:2 or ray:ADDRESS"
-        raise InputError(f"workers are {known}, where an address is HOST:PORT or //HOST:PORT, got '{text}'")
+        raise InputError(f"workers must be {known}, with an address HOST:PORT or //HOST:PORT, got '{text}'")
     return int(word)
 
 

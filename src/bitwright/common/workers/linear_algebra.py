@@ -1,8 +1,8 @@
-"""Linear algebra in one thread, and the name of the kernel that does it.
+"""Single-threaded linear algebra, and the name of the kernel that computes it.
 
-A kernel is the code that a library such as OpenBLAS takes for the CPU it finds. Kernels add up in different orders, and
-so do several threads: floats differ in their last digits. One thread also is the fastest here: for products of the
-sizes that occur, waking and joining threads costs more than they gain.
+A kernel is the code that a library such as OpenBLAS selects for the CPU. Different kernels, and different numbers of
+threads, add in different orders, so their floats differ in the last digits. One thread is also the fastest here: for
+products of the sizes that occur, synchronizing threads costs more than it gains.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from threadpoolctl import ThreadpoolController
 
 _LOADED_LATER = ("scipy.linalg", "torch")  # with libraries of their own
 _LOCK = Lock()
-_limits: dict[tuple[bool, ...], Any] = {}  # those in force, by what was loaded
+_limits: dict[tuple[bool, ...], Any] = {}  # limits in force, by loaded libraries
 _inside = 0
 
 
@@ -35,9 +35,9 @@ def _controller(loaded: tuple[bool, ...]) -> ThreadpoolController:  # noqa: ARG0
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Meanwhile products take one thread, in the whole process; also a decorator.
+    """Limits linear algebra to one thread in the whole process; also works as a decorator.
 
-    The first to enter sets the limit and the last to leave lifts it, in whatever threads they are.
+    The first caller to enter sets the limit and the last to leave lifts it, across all threads.
     """
     global _inside
     with _LOCK:
@@ -59,7 +59,7 @@ NUMPY: Library = ("numpy", "cpu")
 
 
 def kernel_name(library: Library = NUMPY) -> str:
-    """What does the linear algebra here, such as "openblas 0.3.31 Haswell": on the same kernel floats are the same."""
+    """Returns the kernel's name, such as "openblas 0.3.31 Haswell"; equal names mean equal floats."""
     name, device = library
     if name == "numpy":
         return _numpy_kernel()[0]
@@ -72,13 +72,13 @@ def kernel_name(library: Library = NUMPY) -> str:
 
 
 def kernel_settings() -> dict[str, str]:
-    """The environment in which another process of the same NumPy has this one's kernel, as far as there is one."""
+    """Returns environment variables that select this process's kernel in another process, if possible."""
     core = _numpy_kernel()[1]
     return {} if core is None else {"OPENBLAS_CORETYPE": core}
 
 
 def way_to_kernel(wanted: object) -> str:
-    """How this NumPy takes a kernel of that name, with "or"; empty where it cannot."""
+    """Returns "set ..., or " with the setting that selects a kernel of this name, or an empty string."""
     before, _, core = str(wanted).rpartition(" ")
     own, setting = _numpy_kernel()
     return f"set OPENBLAS_CORETYPE={core}, or " if setting and own.rpartition(" ")[0] == before else ""
@@ -86,10 +86,10 @@ def way_to_kernel(wanted: object) -> str:
 
 @lru_cache
 def _numpy_kernel() -> tuple[str, str | None]:
-    """The name of NumPy's kernel, and how OpenBLAS is told to take it."""
+    """Returns the name of NumPy's kernel, and the OpenBLAS setting that selects it."""
     found = [one for one in ThreadpoolController().info() if one["user_api"] == "blas"]
     own = [one for one in found if {"numpy", "numpy.libs"} & set(Path(one["filepath"]).parts)] or found
-    if not own:  # such as Apple's, which says nothing of itself
+    if not own:  # such as Apple's, which reports no name
         blas: Any = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
         return f"{blas['name']} {blas['version']}, {_processor()}", None
     about, core = f"{own[0]['internal_api']} {own[0]['version']}", own[0].get("architecture")
@@ -100,7 +100,7 @@ def _numpy_kernel() -> tuple[str, str | None]:
 
 @lru_cache
 def _processor() -> str:
-    """The processor's name: a library that does not say which kernel it takes goes by it."""
+    """Returns the processor's name, which identifies the kernel of a library that does not report one."""
     if os.path.exists("/proc/cpuinfo"):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):

@@ -1,6 +1,6 @@
-"""Jobs on Ray: in order, a few ahead, and done again elsewhere if a worker or a machine is lost.
+"""Runs jobs on Ray in order, a few ahead, and retries them elsewhere if a worker or a machine is lost.
 
-Ray is started here, or is a cluster at an address; one line says what prevents a connection.
+Ray is started locally or is a cluster at an address; a failed connection is explained in one line.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Common = TypeVar("Common")
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 _MISSING = re.compile(r"No module named '[^']*'")
-_AHEAD = 4  # jobs handed out for each CPU: while the first is awaited, the others go on
-_RETRIES = 10  # how often a job may lose its worker or its machine
-_LOOK = 1.0  # seconds after which the cluster is looked at again: machines join it, and leave
+_AHEAD = 4  # jobs submitted for each CPU: while the first is awaited, the others run
+_RETRIES = 10  # how often a job may lose its worker or machine
+_LOOK = 1.0  # seconds between checks of the cluster, since machines join and leave
 
 
 def in_ray(
@@ -37,7 +37,7 @@ def in_ray(
     common: Common,
     jobs: Iterable[Job],
 ) -> Generator[Result]:
-    """`work(common, job)` for each job, in order, on Ray."""
+    """Yields `work(common, job)` for each job in order, using Ray."""
     ray = ray_module()
     ours = connect(ray, address, count)
     waiting: deque[Any] = deque()
@@ -45,7 +45,7 @@ def in_ray(
         task = ray.remote(_call).options(num_gpus=gpus, max_retries=_RETRIES)
         shared, room, looked = ray.put(common), count or _room(ray, gpus), time.monotonic()
         if not room:
-            raise InputError(f"no machine of the cluster has a {'GPU' if gpus else 'CPU'} for jobs; start one that has")
+            raise InputError(f"no machine of the cluster has a {'GPU' if gpus else 'CPU'} for jobs; add one that does")
         for job in jobs:
             waiting.append(task.remote(work, shared, job))
             if not count and time.monotonic() - looked >= _LOOK:
@@ -65,30 +65,28 @@ def in_ray(
 
 
 def _room(ray: Any, gpus: float) -> int:
-    """How many jobs the cluster, as it is now, does at once."""
+    """The number of jobs the cluster can currently run at once."""
     has = ray.cluster_resources()
     return min(int(has.get("CPU", 0)), int(has.get("GPU", 0) / gpus) if gpus else 1 << 30)
 
 
 def _what_went_wrong(ray: Any, error: Exception) -> Exception:
-    """What a job itself raised, or one line of what Ray says."""
+    """Returns the exception raised by the job, or one with the first line of Ray's message."""
     cause = getattr(error, "cause", None) or error
     if isinstance(cause, BitwrightError):
         return cause
     if missing := _MISSING.search(str(cause)):
-        return InputError(f"a machine of the cluster lacks what bitwright needs ({missing[0]}); install it there")
+        return InputError(f"a machine of the cluster lacks a required module ({missing[0]}); install it there")
     if not isinstance(cause, ray.exceptions.RayError):
         return cause
     if isinstance(cause, ray.exceptions.WorkerCrashedError):
-        kernel = "".join(
-            f", or its CPU cannot run what {name}={core} asks for" for name, core in kernel_settings().items()
-        )
-        return BitwrightError(f"Ray stopped: workers die again and again; perhaps one lacks memory{kernel}")
+        kernel = "".join(f", or a CPU does not support {name}={core}" for name, core in kernel_settings().items())
+        return BitwrightError(f"Ray stopped: workers died repeatedly; perhaps memory ran out{kernel}")
     return BitwrightError(f"Ray stopped: {(str(cause).strip() or type(cause).__name__).splitlines()[0]}")
 
 
 def _call(work: Callable[[Any, Any], Any], common: Any, job: Any) -> Any:
-    """Ray takes functions of Python only; this one calls any."""
+    """Calls `work`, which may be any callable; Ray accepts only Python functions."""
     return work(common, job)
 
 
@@ -96,15 +94,15 @@ ADDRESS = re.compile(r"(ray://)?(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):(?P<po
 _PATIENCE = 5  # seconds to wait for an answer
 _SOURCES = str(Path(__file__).parents[2])  # of bitwright
 _SETTINGS_OF_RAY = {
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # the coming default; without it Ray warns
-    "RAY_grpc_client_keepalive_time_ms": "20000",  # a machine that lost its network is missed now, not after minutes
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # Ray's future default; without it Ray warns
+    "RAY_grpc_client_keepalive_time_ms": "20000",  # detects a lost network in seconds, not minutes
     "RAY_grpc_client_keepalive_timeout_ms": "20000",
 }
 _NOT_SHIPPED = ["__pycache__", "*.pyc", "*.nbc", "*.nbi"]
 
 
 def ray_module() -> Any:
-    """Ray, or an InputError that says how to get it."""
+    """Returns the module ray; raises InputError with install instructions if it is missing."""
     if find_spec("ray") is None:
         raise InputError("this needs Ray; install it with: pip install 'bitwright[ray]'")
     for name, value in _SETTINGS_OF_RAY.items():
@@ -116,10 +114,10 @@ def ray_module() -> Any:
 
 
 def connect(ray: Any, address: str | None, count: int) -> bool:
-    """Starts Ray here, or connects to the cluster; returns False if the caller had done so, and is to end it.
+    """Starts Ray or connects to the cluster; returns False if the caller is already connected and must disconnect.
 
-    The cluster gets these very sources, and its workers this process's kernel of linear algebra: its machines need
-    Python, Ray and NumPy, but neither bitwright nor our files.
+    The cluster receives bitwright's sources, and its workers use this process's linear algebra kernel. Its machines
+    need Python, Ray and NumPy, but neither bitwright nor the user's files.
     """
     where = os.environ.get("RAY_ADDRESS") if address == "auto" else address
     check_reachable(where)
@@ -140,16 +138,16 @@ def connect(ray: Any, address: str | None, count: int) -> bool:
 
 
 def _keep_off_stdout(ray: Any) -> None:
-    """Keeps Ray from reporting dead workers on standard output, among our results.
+    """Keeps Ray from reporting dead workers on standard output, where results are printed.
 
-    Their jobs are done again on others, or the error is raised here.
+    Their jobs are retried elsewhere, or the error is raised here.
     """
     if hasattr(found := ray._private.worker, "print_to_stdstream"):
         found.print_to_stdstream = lambda *_, **__: None
 
 
 def check_reachable(address: str | None) -> None:
-    """Raises InputError unless something listens there; Ray itself would wait for minutes."""
+    """Raises InputError unless something listens at the address; Ray itself would wait for minutes."""
     if (address or "").startswith("ray://") and find_spec("grpc") is None:
         raise InputError(f"{address} needs Ray's client; install it with: pip install 'ray[client]'")
     found = ADDRESS.fullmatch(address or "")
@@ -163,7 +161,7 @@ def check_reachable(address: str | None) -> None:
 
 
 def _check_way_in(ray: Any, address: str | None) -> None:
-    """Raises InputError where Ray would end this whole process: on a machine that none of the cluster's nodes is on."""
+    """Raises InputError if this machine is not a node of the cluster, where Ray would end the whole process."""
     if address is None:
         return
     if address.startswith("ray://"):
@@ -186,7 +184,7 @@ def _check_way_in(ray: Any, address: str | None) -> None:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Discards standard error meanwhile: Ray's library writes there itself, past Python."""
+    """Discards standard error, to which Ray's library writes directly, bypassing Python."""
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
@@ -203,6 +201,6 @@ def _first_line(error: Exception) -> str:
 
 
 def _shipped() -> list[str]:
-    """The sources of bitwright, and of the paper's figures if one of them is what runs."""
+    """Returns the paths of bitwright's sources and, if a paper figure is running, of the figures."""
     beside = Path(_SOURCES).parents[1] / "paper"
     return [_SOURCES, *([str(beside)] if "paper" in sys.modules and beside.is_dir() else [])]

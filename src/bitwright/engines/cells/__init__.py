@@ -1,8 +1,8 @@
-"""One small network in every cell of a program: it runs every program made of its kinds of cells.
+"""Runs programs by one small network in every cell; it runs every program made of its kinds of cells.
 
-Here are its deciders, which compute the bits of a pattern from what a cell matches: trained networks, or their limit.
+Its deciders compute the bits of a pattern from a cell's matches by trained networks or their limit.
 
-The limit is that of networks trained on the pattern: K is the pattern's number of examples, n the cell's own.
+The limit belongs to networks trained on the pattern: K counts the pattern's examples, n the cell's matches.
 """
 
 from __future__ import annotations
@@ -19,71 +19,71 @@ from bitwright.theory.decisions import decide
 from bitwright.theory.predictor import Predictor, check_size
 from bitwright.theory.rounding import Rounding, Scale, round_outputs
 
-_TINY = float(np.finfo(np.float64).tiny)  # so that a wrong answer without any margin is negative too
+_TINY = float(np.finfo(np.float64).tiny)  # keeps the margin of a wrong answer negative even if it is 0
 
 
 class Decider:
     """Computes every bit of a pattern from the matches of a cell."""
 
     engine: str  # its name
-    exact = False  # whether its answers are exact, not sums of floating-point numbers
+    exact = False  # whether its outputs are exact, not floating-point sums
     kind: Scale = "ntk"
     networks: int | None = None
     seed: int | None = None
     width: int | None = None
     digests: Sequence[str] = ()
-    covered = True  # whether digests cover all that it evaluates
-    tolerance = 0.0  # outputs as close as this to a threshold count as at it
+    covered = True  # whether digests cover everything that it evaluates
+    tolerance = 0.0  # outputs this close to a threshold count as equal to it
 
     def __init__(self, pattern: Pattern, examples: int, rounding: Rounding | None) -> None:
-        self.pattern, self.examples, self.rounding = pattern, examples, rounding  # None: a threshold of its own
+        self.pattern, self.examples, self.rounding = pattern, examples, rounding  # None for a custom threshold
 
     def describe(self) -> dict[str, object]:
-        """What else its answers depend on."""
+        """Returns the other facts that its outputs depend on."""
         return {}
 
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
-        """From matches (states, templates) and n of each state, bits and their margins, (states, k) both."""
+        """Returns bits and margins, (states, k) both, for the matches (states, templates) and n of each state."""
         assert self.rounding is not None
         writers, outputs = self.pattern.program.writers, self.outputs(matched, n)
         how = (self.examples, self.rounding, self.kind, self.tolerance)
         return round_outputs(outputs, n, writers, *how, each=True)
 
     def outputs(self, matched: BoolArray, n: IntArray) -> FloatArray:  # (states, k)
-        """The real output for every bit, where bits are rounded ones."""
+        """Returns the real output for every bit, if bits are rounded outputs."""
         raise NotImplementedError
 
     def of_kind(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:  # noqa: ARG002
-        """The same for cells of one kind; margins are infinite if nothing matches."""
+        """Returns bits and margins for cells of one kind; margins are infinite if nothing matches."""
         bits, margins = self(matched, n)
         return bits, np.where((n > 0)[:, None], margins, np.inf)
 
     def matched(self, kind: int, numbers: IntArray) -> tuple[BoolArray, IntArray]:  # (states, K), (states,)
-        """The matches of local states among all templates of the pattern, and n."""
+        """Returns the matches of local states among all templates of the pattern, and n."""
         matched = self.pattern.matched(kind, numbers)
         return matched, np.count_nonzero(matched, axis=1)
 
     def ports(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:  # (states, ports) twice
-        """The answers for a kind's own ports in local states, and the margin of each; infinite at n = 0."""
+        """Returns the outputs at a kind's own ports in local states with their margins; infinite at n = 0."""
         bits, margins = self.of_kind(kind, *self.matched(kind, numbers))
         own = self.pattern.port_bits(kind)
         return bits[:, own], margins[:, own]
 
     def judged(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:  # (states, ports) twice
-        """The same, with a minus before the margin of every answer that is not that of the rules."""
+        """Returns the same, with a negative margin for every output that differs from the rules."""
         on, margins = self.ports(kind, numbers)
         local = self.pattern.local[kind]
         right = on == local.truth(local.matched(numbers))
         return on, np.where(right, margins, -np.maximum(margins, _TINY))
 
     def compared(self, kind: int, numbers: IntArray) -> tuple[FloatArray, FloatArray]:  # (states, ports) twice
-        """G and T of a kind's own ports."""
+        """Returns G and T of a kind's own ports."""
         sums, thresholds = self.sums(kind, *self.matched(kind, numbers))
         own = self.pattern.port_bits(kind)
         return sums[:, own], thresholds[:, own]
 
     def sums(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
-        """G and T, (states, k) both; G > T sets a bit. Here G estimates how many writers match, and T is 1/2."""
+        """Returns G and T, (states, k) both; G > T sets a bit. Here G estimates the matching writers, and T is 1/2."""
         bits, margins = self(matched, n)
         threshold = 0.5 if self.rounding == "calibrated" else 0.0
         return threshold + np.where(bits, margins, -margins), np.full(bits.shape, threshold)
@@ -111,10 +111,10 @@ class LimitDecider(Decider):
 
 
 class KernelDecider(Decider):
-    """The same mean by a dense solve with the general kernel (Theorem 3.1); it is the check."""
+    """The same mean by a dense solve with the general kernel (Theorem 3.1), as a check."""
 
     engine = "kernel"
-    tolerance = 1e-9  # at n = 1 unset bits have mean 0 exactly, which a solve turns into some 1e-16
+    tolerance = 1e-9  # at n = 1 unset bits have mean exactly 0, which a solve turns into about 1e-16
 
     def __init__(self, pattern: Pattern, examples: int, rounding: Rounding) -> None:
         super().__init__(pattern, examples, rounding)
@@ -128,7 +128,7 @@ class KernelDecider(Decider):
 
 
 def encoded(matched: BoolArray, n: IntArray, examples: int) -> FloatArray:  # (states, templates) -> (states, K)
-    """Matched examples over sqrt(n), as the training set encodes states (Section 5.1); padding is never matched."""
+    """Encodes states as the training set does (Section 5.1): matched examples over sqrt(n), never padding."""
     found = np.zeros((len(matched), examples))
     found[:, : matched.shape[1]] = matched / np.sqrt(np.maximum(n, 1))[:, None]
     return found

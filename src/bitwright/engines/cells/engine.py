@@ -1,8 +1,8 @@
-"""Engines cell by cell: every cell through one small network, or through the limit of such networks.
+"""The cell engine: evaluates one small network, or the limit of such networks, in every cell.
 
-The network is evaluated once on every local state, and all steps are taken from this table of its answers, right or
-wrong (docs/explanation/cells.md). If there are too many local states, those that occur are evaluated and remembered.
-Limits are used in the same way.
+The network is evaluated once on every local state, and all steps use this table of its outputs, right or wrong
+(docs/explanation/cells.md). If there are too many local states, those that occur are evaluated and cached. Limits are
+used in the same way.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from bitwright.theory.decisions import Decisions, decide
 from bitwright.theory.encoding import Words, unpack
 from bitwright.theory.rounding import Rounding
 
-_TOGETHER = 1 << 10  # states of a batch, where they are evaluated
-_KEPT = 1 << 20  # local states whose outputs are kept, where there are more
+_TOGETHER = 1 << 10  # states of a batch, if they are evaluated
+_KEPT = 1 << 20  # local states whose outputs are cached, if there are more
 
 
 class CellEngine(Engine):
-    """Steps a program by its cells: by networks, which are averaged, or by a limit (engines/cells).
+    """Steps a program cell by cell, by the average of networks or by a limit (engines/cells).
 
     `evaluate` evaluates every cell at every step instead of using the table.
     """
@@ -63,21 +63,21 @@ class CellEngine(Engine):
         self.examples, self.kind = decider.examples, decider.kind
         self.seed, self.networks, self.digests = decider.seed, decider.networks, decider.digests
         self.covered = decider.covered
-        self._known: dict[int, tuple[IntArray, BoolArray, FloatArray]] = {}  # outputs, where there are no tables
+        self._known: dict[int, tuple[IntArray, BoolArray, FloatArray]] = {}  # outputs, if there are no tables
 
     def __getstate__(self) -> dict[str, object]:
-        """Goes to other processes without what they can pack again."""
+        """Pickles without the data that other processes can pack again."""
         return {name: value for name, value in vars(self).items() if name not in ("packed", "answered")}
 
     @cached_property
     def tables(self) -> CellTables | None:
-        """The network's outputs on every local state of the kinds that occur; None if these are too many."""
+        """The network's outputs on every local state of the kinds that occur; None if there are too many."""
         kinds = tuple(self.wiring.places)
         return cell_tables(self.decider, kinds) if are_few(self.pattern, self.decider.width, kinds) else None
 
     @cached_property
     def packed(self) -> PackedCells | None:
-        """The network's answers as the compiled loop reads them; None if there are too many, or a cell is too large."""
+        """The network's outputs packed for the compiled loop; None if there are too many, or a cell is too large."""
         tables, found = self.tables, self.wiring.found
         if tables is None or not self._compiled or not fits(found.kinds):
             return None
@@ -86,22 +86,22 @@ class CellEngine(Engine):
 
     @cached_property
     def answered(self) -> AnsweredEngine | None:
-        """Packed words that step many states at once; None unless every answer is that of the rules."""
+        """An engine in packed words that steps many states at once; None unless every output agrees with the rules."""
         return AnsweredEngine(self) if self.right else None
 
     @property
     def right(self) -> bool:
-        """Whether every local state has the answer of the rules, so that each step is theirs."""
+        """Whether the output in every local state agrees with the rules, and so does every step."""
         return self.tables is not None and not self.tables.wrong
 
     @property
     def proved(self) -> bool:
-        """The same in exact arithmetic, so that it holds on every machine."""
+        """Whether this holds in exact arithmetic and therefore on every machine."""
         return self.right and self.decider.exact
 
     @property
     def cell_facts(self) -> dict[str, object]:
-        """How many kinds and local states there are, and what trying all of them has shown."""
+        """The number of kinds and local states, and the result of checking all of them."""
         kinds, tables = self.wiring.places, self.tables
         return {
             "kinds": len(kinds),
@@ -147,7 +147,7 @@ class CellEngine(Engine):
             return ArrayBatch(self, states)
         single = self._compiled and len(states) == 1
         if single and (long or self.program.templates >= LARGE or loops_pay()) and self.packed is not None:
-            from bitwright.engines.table.batch import TableBatch  # compiled loops: only where they are used
+            from bitwright.engines.table.batch import TableBatch  # compiled loops, imported only when used
 
             return TableBatch(self.packed, states[0], self._margins)
         return ArrayBatch(self, states) if self.answered is None else PackedBatch(self.answered, states)
@@ -165,8 +165,7 @@ class CellEngine(Engine):
         return np.concatenate(parts)
 
     def following(self, states: BoolArray) -> tuple[BoolArray, FloatArray]:  # (batch, k), (batch,)
-        """The next states as the network decides on them, and the smallest margin in each state, below 0 where an
-        answer is wrong."""
+        """Returns the network's next states, and the smallest margin in each state, below 0 if an output is wrong."""
         ports: list[BoolArray] = []
         margin = np.full(len(states), np.inf)
         for wired, numbers in zip(self.wiring.kinds, self.wiring.numbers(states), strict=True):
@@ -176,8 +175,8 @@ class CellEngine(Engine):
         return self.wiring.written(ports, len(states)), margin
 
     def said(self, states: BoolArray) -> Said:
-        """The answer for every bit in each state: that of the port closest to the threshold, among those that set the
-        bit or, if none does, among all that are wired to it."""
+        """Returns the output for every bit in each state, from the port closest to the threshold among those that set
+        the bit or, if none does, among all that are wired to it."""
         bits, (signed, *others) = self._wired(states, True)
         shape = len(states), self.program.bits
         result = [np.full(shape, -np.inf), np.zeros(shape), np.zeros(shape)]
@@ -189,8 +188,8 @@ class CellEngine(Engine):
         return Said(*result)
 
     def closest(self, states: BoolArray) -> tuple[FloatArray, IntArray]:  # (states,) both
-        """The smallest margin of all ports in each state, below 0 where it is wrong, and a bit to which that port is
-        wired; -1 where none is."""
+        """Returns the smallest margin of all ports in each state, below 0 if it is wrong, and a bit wired to that port,
+        or -1 if there is none."""
         bits, [margins] = self._wired(states, False)
         if not len(bits):
             return np.full(len(states), np.inf), np.full(len(states), -1)
@@ -199,8 +198,8 @@ class CellEngine(Engine):
         return margin, np.where(np.isfinite(margin), bits[nearest], -1)
 
     def _wired(self, states: BoolArray, compared: bool) -> tuple[IntArray, list[FloatArray]]:
-        """The bit of every wire; in each state its port's margin, with a minus where it is wrong. Or `compared`, with a
-        minus where it is off, and G and T."""
+        """Returns the bit of every wire and its port's margin in each state, negative if the port is wrong; with
+        `compared`, negative if the port is off, followed by G and T."""
         values: list[list[FloatArray]] = [[np.zeros((len(states), 0))] for _ in range(3 if compared else 1)]
         for wired, numbers in zip(self.wiring.kinds, self.wiring.numbers(states), strict=True):
             different, place = np.unique(numbers, return_inverse=True)
@@ -216,7 +215,7 @@ class CellEngine(Engine):
         return np.concatenate(bits), [np.concatenate(kept, axis=1) for kept in values]
 
     def _look_up(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:
-        """Ports and margins of cells: from the tables, or evaluated now, once for each different local state."""
+        """Returns ports and margins of cells from the tables, or evaluates each distinct local state once."""
         if self.tables is not None and not self.evaluate:
             on, margins = self.tables.of(kind)
             return on[numbers], margins[numbers]
@@ -231,7 +230,7 @@ class CellEngine(Engine):
         return np.concatenate([on for on, _ in found]), np.concatenate(margins)
 
     def _kept(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:  # ascending, each once
-        """The same, from what was evaluated before if possible; it is forgotten before it takes too much memory."""
+        """Returns the same, from a cache if possible; the cache is cleared before it takes too much memory."""
         known = self._known.get(kind)
         if known is None or len(known[0]) > _KEPT:
             known = (numbers, *self._evaluated(kind, numbers))
@@ -248,22 +247,22 @@ class CellEngine(Engine):
 
 
 class Said(NamedTuple):
-    """The answer of a network for every bit, which G > T sets: that of the port that decides it."""
+    """The output of a network for every bit, from the port that decides it; G > T sets the bit."""
 
-    signed: FloatArray  # (states, k) the margin, with a minus where not set; -inf where nothing matches or is wired
+    signed: FloatArray  # (states, k) the margin, negative if not set; -inf if nothing matches or is wired
     output: FloatArray  # (states, k) G
     threshold: FloatArray  # (states, k) T
 
 
 class AnsweredEngine(RuleEngine):
-    """Steps many states at once by a network whose answers are those of the rules, with its margins."""
+    """Steps many states at once by a network whose outputs agree with the rules, with its margins."""
 
     def __init__(self, engine: CellEngine) -> None:
         super().__init__(engine.program)
         self._engine = engine
 
     def margins(self, matches: Words, count: int) -> FloatArray:
-        """The smallest margin of the local states of each state."""
+        """Returns the smallest margin of the local states of each state."""
         tables, wiring = self._engine.tables, self._engine.wiring
         assert tables is not None
         matched = unpack(matches.take(self.rules.row_of, axis=0), count)  # (count, K)
@@ -274,13 +273,13 @@ class AnsweredEngine(RuleEngine):
 
 
 def cells_sentence(cells: Mapping[str, Any], steps: int | None = None, margin: float | None = None) -> str:
-    """A sentence on the networks behind a run by cells, and how many steps were taken from their answers.
+    """Describes the networks behind a run by cells, and how many steps used their outputs.
 
-    `margin` is the smallest of the run, where it is known; below 0, an answer that occurred was wrong.
+    `margin` is the smallest of the run, if known; it is below 0 if an output that occurred was wrong.
     """
     states = counted(cells["local_states"], "local state")
     if cells["wrong"] is None:
-        shown = f"{states}, too many to try them all beforehand"
+        shown = f"{states}, too many to check in advance"
     elif cells["wrong"]:
         one, met = cells["wrong"] == 1, margin is not None and margin < 0
         which = (
@@ -292,17 +291,17 @@ def cells_sentence(cells: Mapping[str, Any], steps: int | None = None, margin: f
     else:
         least = "" if cells["margin"] is None else f", smallest margin {thousandths(cells['margin'])}"
         shown = f"{'proved on' if cells['proved'] else 'right in'} all {states}{least}"
-    how = "" if steps is None else f"; {counted(steps, 'step')} taken from these answers"
+    how = "" if steps is None else f"; {counted(steps, 'step')} made from these outputs"
     if cells["evaluated"]:
         how = "; every cell of every step was evaluated"
     return f"{_who(cells)} for {counted(cells['kinds'], 'kind')} of cells, {shown}{how}"
 
 
 def _who(cells: Mapping[str, Any]) -> str:
-    """Who decided in the cells: networks that were trained or drawn, or their limit."""
+    """Names the deciders of the cells: trained or drawn networks, or their limit."""
     if cells["networks"] is None:
         return "the limit of wide networks"
     count = "one network" if cells["networks"] == 1 else f"{cells['networks']:,} networks"
-    if cells["width"] == 0:  # a function, of which it is not known
+    if cells["width"] == 0:  # a function, whose width is unknown
         return count
     return f"{count} of {'infinite width' if cells['width'] is None else 'width ' + format(cells['width'], ',')}"

@@ -1,7 +1,7 @@
-"""The answers of a network trained on a pattern, cell by cell, and in every local state beside those of the rules.
+"""The outputs of a network trained on a pattern, cell by cell, compared with the rules in every local state.
 
-A cell is encoded from its own matches alone, never from a pattern's state with zeros elsewhere: where a block has a
-template for all bits off, the idle cells of such a state would match too.
+A cell is encoded only from its own matches, never from a pattern's state with zeros elsewhere: if a block has a
+template for all bits off, the idle cells of such a state would also match.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding, check_states_rounding
 
-_made: list[tuple[Pattern, tuple[AnyNetwork, ...], Rounding, Decider]] = []  # the last: often asked for many programs
+_made: list[
+    tuple[Pattern, tuple[AnyNetwork, ...], Rounding, Decider]
+] = []  # the most recent, often used for many programs
 
 
 def networks_decider(pattern: Pattern, networks: Sequence[AnyNetwork], rounding: Rounding = "calibrated") -> Decider:
-    """The decider of trained networks: an integer network, or the average of others; the same for the same ones."""
+    """Returns the decider of an integer network or of averaged networks; equal networks share one decider."""
     for known, ones, own, decider in _made:
         if known is pattern and own == rounding and [*map(id, ones)] == [*map(id, networks)]:
             return decider
@@ -46,16 +48,16 @@ def _networks_decider(pattern: Pattern, networks: Sequence[AnyNetwork], rounding
     if isinstance(networks[0], IntegerNetwork):
         if len(networks) > 1:
             raise InputError(
-                f"integer networks are run one at a time, got {len(networks):,}; quantize trained ones together"
+                f"only one integer network can run at a time, got {len(networks):,}; quantize trained ones together"
             )
         return WholeNumbers(pattern, networks[0])
     if len(floats) < len(networks):
-        raise InputError("integer networks are not averaged with others; give one kind")
+        raise InputError("integer networks cannot be averaged with other networks; use one kind")
     return Averaged(pattern, floats, rounding)
 
 
 def check_networks(program: Program, networks: Sequence[FloatNetwork]) -> int:
-    """K of the networks' common training set; raises InputError if they do not belong together, or to this program."""
+    """Returns K of the networks' common training set; raises InputError if they belong to another set or program."""
     if not networks:
         raise InputError("the network engine needs at least one network")
     kinds = {(network.origin.padding, network.origin.scale) for network in networks}
@@ -65,13 +67,13 @@ def check_networks(program: Program, networks: Sequence[FloatNetwork]) -> int:
 
 
 def check_finite(finite: bool) -> None:
-    """Raises InputError unless all outputs of the networks were finite: others decide no bit."""
+    """Raises InputError unless all outputs of the networks were finite."""
     if not finite:
         raise InputError("the network's outputs are not finite; its weights are too large for this precision")
 
 
 def average_outputs(networks: Sequence[FloatNetwork], encoded: Float) -> FloatArray:  # (batch, K) -> (batch, k)
-    """The average of what these networks say; raises InputError where that is not finite."""
+    """Returns the average output of these networks; raises InputError if it is not finite."""
     with np.errstate(all="ignore"):
         total = sum((network(encoded).astype(np.float64) for network in networks), np.zeros(1))
     check_finite(bool(np.isfinite(total).all()))
@@ -79,7 +81,7 @@ def average_outputs(networks: Sequence[FloatNetwork], encoded: Float) -> FloatAr
 
 
 class WholeNumbers(Decider):
-    """One network of integers, whose arithmetic is exact."""
+    """One integer network, whose arithmetic is exact."""
 
     engine = "network"
     exact = True
@@ -97,7 +99,7 @@ class WholeNumbers(Decider):
         return bits, (distance - 0.5) / self._network.units[np.maximum(n, 1) - 1][:, None]
 
     def sums(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
-        """G, the sums of integers, and T."""
+        """Returns the integer sums G, and T."""
         thresholds = self._network.thresholds[np.maximum(n, 1) - 1][:, self._columns]
         return self._sums.products(matched).astype(np.float64), thresholds.astype(np.float64)
 
@@ -120,9 +122,9 @@ class Averaged(Decider):
 
 
 def network_of_kind(network: IntegerNetwork, pattern: Pattern, kind: int) -> tuple[IntegerNetwork, Pattern]:
-    """The part of a pattern's network that serves the cells of one kind, and the pattern of this kind alone.
+    """Returns the part of a pattern's network for cells of one kind, and the pattern of this kind alone.
 
-    It has the examples, bits and thresholds of that kind, and gives the same sums.
+    The part has the examples, bits and thresholds of that kind and computes the same sums.
     """
     if pattern.whole is not None:
         return network, pattern
@@ -143,23 +145,23 @@ def network_of_kind(network: IntegerNetwork, pattern: Pattern, kind: int) -> tup
     return part, alone
 
 
-TABLED = 1 << 20  # local states that are all evaluated beforehand
-_WORK = 1 << 33  # products that this may take for the whole state, of which a run meets few states
+TABLED = 1 << 20  # local states that are all evaluated in advance
+_WORK = 1 << 33  # products allowed for the whole state, since a run reaches few states
 
 
 def are_few(pattern: Pattern, width: int | None, kinds: Sequence[int] | None = None) -> bool:
-    """Whether it pays to evaluate all local states of these kinds beforehand, by networks of this width."""
+    """Whether evaluating all local states of these kinds in advance pays off for networks of this width."""
     states = sum(pattern.kinds[kind].local_states for kind in (range(len(pattern.kinds)) if kinds is None else kinds))
     if pattern.whole is None:
         return states <= TABLED
     return states <= TABLED and states * (width or 1) * (pattern.program.templates + pattern.program.bits) <= _WORK
 
 
-PART = 1 << 12  # local states that are evaluated together
+PART = 1 << 12  # local states evaluated together
 
 
 class CellTables:
-    """The answers and their smallest margins, local state by local state; below 0 where an answer is wrong."""
+    """The outputs and smallest margins in every local state; below 0 if an output is wrong."""
 
     def __init__(self, decider: Decider, kinds: Sequence[int]) -> None:
         self._tables: dict[int, tuple[BoolArray, FloatArray]] = {}
@@ -179,4 +181,4 @@ class CellTables:
         return self._tables[kind]
 
 
-cell_tables = lru_cache(8)(CellTables)  # of a network and a tuple of kinds; the last ones are kept
+cell_tables = lru_cache(8)(CellTables)  # the most recent, by network and tuple of kinds

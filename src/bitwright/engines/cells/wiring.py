@@ -1,4 +1,4 @@
-"""How a program's cells are wired: from its states to local states, and from ports back to bits."""
+"""The wiring of a program's cells: from states to local states, and from ports back to bits."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from bitwright.rules.layout import IntArray
 from bitwright.rules.local import LocalStates
 from bitwright.rules.pattern import Pattern
 
-_TILES = 16  # the most neighbouring cells that are tried as one
+_TILES = 16  # the most neighbouring cells to try as one
 
 
 @dataclass(frozen=True, eq=False)
 class WiredKind:
-    """All cells of one kind: their blocks, and the bits that their ports set."""
+    """All cells of one kind, with their blocks and the bits that their ports set."""
 
     kind: int  # in the pattern
     blocks: IntArray  # (cells, blocks)
@@ -49,7 +49,7 @@ class Wiring:
             self.found = program.kinds if self.cells is program.cells else cell_kinds(program, self.cells)
         places = [pattern.place_of(kind) for kind in self.found.kinds]
         assert None not in places
-        self.places = [place for place in places if place is not None]  # of the kinds here in the pattern
+        self.places = [place for place in places if place is not None]  # positions of these kinds in the pattern
 
     @cached_property
     def kinds(self) -> list[WiredKind]:
@@ -75,7 +75,7 @@ class Wiring:
 
     @cached_property
     def _digit(self) -> IntArray:  # (K,)
-        """The digit that chooses each template."""
+        """The digit that selects each template."""
         found, digit = self.found, np.zeros(self.program.templates, dtype=np.int64)
         for own, kind in enumerate(found.kinds):
             members = np.flatnonzero(found.of == own)
@@ -84,7 +84,7 @@ class Wiring:
         return digit
 
     def numbers(self, states: BoolArray) -> list[IntArray]:  # (batch, k) -> (batch, cells) for each kind
-        """The local state of every cell."""
+        """Returns the local state of every cell."""
         program = self.program
         configs = program.configurations(states)  # (batch, b)
         found = program.lookup(np.tile(np.arange(program.blocks), len(states)), configs.ravel()).reshape(configs.shape)
@@ -92,14 +92,14 @@ class Wiring:
         return [wired.local.of_digits(digits[:, wired.blocks]) for wired in self.kinds]
 
     def numbers_of(self, matched: BoolArray) -> list[IntArray]:  # (batch, K) -> (batch, cells) for each kind
-        """The same from the templates that match."""
+        """Returns the local state of every cell, given the matching templates."""
         digits = np.zeros((len(matched), self.program.blocks), dtype=np.int64)
         row, template = np.nonzero(matched)
         digits[row, self.program.template_block[template]] = self._digit[template]
         return [wired.local.of_digits(digits[:, wired.blocks]) for wired in self.kinds]
 
     def written(self, ports: list[BoolArray], batch: int) -> BoolArray:  # (batch, cells, ports) each -> (batch, k)
-        """The next states: a bit is on if any port wired to it is on."""
+        """Returns the next states: a bit is on if any port wired to it is on."""
         following = np.zeros((batch, self.program.bits), dtype=bool)
         for wired, on in zip(self.kinds, ports, strict=True):
             set_now = on[:, wired.wire_cell, wired.wire_port]  # (batch, wires)
@@ -109,7 +109,7 @@ class Wiring:
 
 
 def _whole_state(pattern: Pattern) -> CellKinds:
-    """One cell, each of whose ports sets the bit of its number."""
+    """Returns the whole state as one cell, whose port i sets bit i."""
     program = pattern.program
     bits, templates = np.arange(program.bits), np.arange(program.templates)
     first, none = np.array([0, program.templates]), np.zeros_like(bits)
@@ -117,12 +117,12 @@ def _whole_state(pattern: Pattern) -> CellKinds:
 
 
 def tile_of(program: Program, pattern: Pattern) -> tuple[Tile, Cells]:
-    """How many neighbouring cells of the program are one cell of the pattern, and these cells."""
+    """Returns how many neighbouring cells of the program form one cell of the pattern, and these cells."""
     if pattern.whole is not None:
         if pattern.whole != program:
             raise OtherKindError(
-                f"this network is of the whole state of another program: id {pattern.whole.id[:13]}..., this one's is "
-                f"{program.id[:13]}..."
+                f"this network is for the whole state of another program: its id is {pattern.whole.id[:13]}..., "
+                f"this program's is {program.id[:13]}..."
             )
         return "all", program.cells.tiled("all")
     missing = None
@@ -140,7 +140,7 @@ def tile_of(program: Program, pattern: Pattern) -> tuple[Tile, Cells]:
 
 
 def _nearest(pattern: Pattern, wanted: Kind) -> str:
-    """Names the kind of the network that is most like a missing one, and the difference."""
+    """Describes the network's kind closest to a missing one, and the difference."""
 
     def apart(kind: Kind) -> tuple[bool, int, int, int]:
         lengths = (len(kind.blocks) - len(wanted.blocks), kind.templates - wanted.templates)
@@ -151,7 +151,7 @@ def _nearest(pattern: Pattern, wanted: Kind) -> str:
     if kind.blocks != wanted.blocks:
         return f"{which} has {kind}" if str(kind) != str(wanted) else f"{which} has as many, but other examples"
     ports = counted(len(kind.ports), "port")
-    wired = "wired otherwise" if len(kind.ports) == len(wanted.ports) else ports
+    wired = "wired differently" if len(kind.ports) == len(wanted.ports) else ports
     return f"{which} has the same examples, but {wired}"
 
 

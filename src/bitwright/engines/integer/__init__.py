@@ -1,6 +1,6 @@
-"""Integer networks on a device: the sums that NumPy gives, to the last bit.
+"""Integer networks on a device, with sums that equal NumPy's to the last bit.
 
-Kernels do the work on CUDA, and plain products are the check.
+Kernels compute the sums on CUDA, and plain products check them.
 """
 
 from __future__ import annotations
@@ -24,19 +24,18 @@ from bitwright.networks.integer import Bounds, IntegerNetwork, check_belongs, ch
 from bitwright.rules import Program
 from bitwright.theory.rounding import Rounding
 
-_ROOM = 1 << 41  # exact in float64, with room for the number of a state beside it
-_TRIED, _TRIED_AT_ONCE = 512, 128  # random matches on which a kernel must agree with plain products, before it is used
-_HIDDEN = 1 << 26  # hidden values that are kept in memory at a time, without the fused kernel
+_ROOM = 1 << 41  # exact in float64 together with the number of a state
+_TRIED, _TRIED_AT_ONCE = 512, 128  # random matches on which a kernel must agree with plain products before use
+_HIDDEN = 1 << 26  # hidden values in memory at a time without the fused kernel
 _ALL = slice(None)
 _log = logging.getLogger(__name__)
 
 
 class DeviceSums:
-    """G of many states on a device: by the fused kernel on CUDA where that is exact, else by products in float64.
+    """Computes G for many states on a device: by the fused kernel on CUDA if that is exact, otherwise in float64.
 
-    What a compiler makes of the kernel is not taken on trust: it is used only if it gives the sums of the plain
-    products for some random matches, and those who prove something compare a few states of every tile again.
-    `own` are the bits whose sums are wanted.
+    The compiled kernel is not trusted: it is used only if it agrees with plain products on some random matches, and
+    proofs compare a few states of every tile again. `own` selects the bits whose sums are needed.
     """
 
     def __init__(
@@ -46,9 +45,9 @@ class DeviceSums:
         check_belongs(network, program)
         network = replace(network, last=network.last[own])
         bounds = checked_bounds(network, program)
-        self.beyond = bounds.sums + bounds.thresholds  # a threshold that no sum comes near
+        self.beyond = bounds.sums + bounds.thresholds  # a threshold beyond every sum
         if self.beyond >= _ROOM:
-            raise InputError(f"sums up to {self.beyond:,} are more than a device goes through; use the device cpu")
+            raise InputError(f"sums up to {self.beyond:,} exceed the range of a device; use the device cpu")
         layers = (network.first.T, network.last.T)
         self._layers = [torch.tensor(layer, dtype=torch.float64, device=device) for layer in layers]
         self._examples, self._width = network.shape.inputs, network.shape.width
@@ -57,17 +56,17 @@ class DeviceSums:
         self.columns = aligned(network.shape.outputs) if self._fused is None else self._fused.columns  # of next states
 
     def _kernel(self, network: IntegerNetwork, bounds: Bounds, device: Any) -> Any:
-        """The fastest kernel that is exact for this network and agrees with plain products; None if there is none."""
+        """Returns the fastest kernel that is exact for this network and agrees with plain products, or None."""
         for kernel in _kernels(network, bounds, device):
             if self.agrees(kernel, kernel.inputs, device):
-                kernel.restart()  # states match fewer examples than were tried, so one digit may do for them
+                kernel.restart()  # states match fewer examples than these, so one digit may suffice
                 return kernel
         return None
 
     def agrees(self, fast: Callable[[Any], Any], inputs: int, device: Any) -> bool:
-        """Whether another way to add up gives the sums of the plain products, for random matches of every density.
+        """Whether another implementation agrees with the plain products for random matches of every density.
 
-        Few matches come first, so that the kernel is tried with hidden values in one digit and in two.
+        Few matches come first, so that the kernel is tested with hidden values in one digit and in two.
         """
         torch = torch_module()
         rng = np.random.default_rng(0)
@@ -81,11 +80,11 @@ class DeviceSums:
         return self._fused is not None
 
     def __call__(self, matched: Any) -> Any:  # (batch, inputs) uint8 -> (batch, k) int32 or int64
-        """The sums for states that match these examples."""
+        """Returns the sums for states that match these examples."""
         return self.plain(matched) if self._fused is None else self._fused(matched)
 
     def plain(self, matched: Any) -> Any:  # (batch, inputs) uint8 -> (batch, k) int64
-        """The same by products in float64, which are exact."""
+        """Returns the sums by exact products in float64."""
         torch = torch_module()
         first, last = self._layers
         rows, matched = max(1, _HIDDEN // self._width), matched[:, : self._examples]
@@ -100,14 +99,14 @@ class DeviceSums:
 
 
 def _kernels(network: IntegerNetwork, bounds: Bounds, device: Any) -> Iterator[Any]:
-    """The fused kernels that are exact for this network on this device, the fastest first."""
+    """Yields the fused kernels that are exact for this network on this device, fastest first."""
     from bitwright.engines.integer.tensor_cores import TensorCoreSums
 
     if TensorCoreSums.fits(network, bounds, device):
         try:
             yield TensorCoreSums(network, bounds, device)
         except KernelError as error:
-            _log.warning("%s; another kernel is used", error)
+            _log.warning("%s; using another kernel", error)
     if find_spec("triton") is not None:
         from bitwright.engines.integer.fused import FusedSums
 
@@ -116,9 +115,9 @@ def _kernels(network: IntegerNetwork, bounds: Bounds, device: Any) -> Iterator[A
 
 
 class DeviceDecisions:
-    """Sums, thresholds and the rules' own answer on a device.
+    """Sums, thresholds and the rules' successors on a device.
 
-    `own` are the bits that are looked at; where these are not all, there are no states, only what is matched.
+    `own` selects the bits to check; unless these are all bits, there are no states, only matches.
     """
 
     def __init__(
@@ -132,13 +131,13 @@ class DeviceDecisions:
         self._bits = len(self.own)
         table = np.full((len(network.thresholds) + 1, self.columns), self.sums.beyond, dtype=np.int64)
         table[1:, : self._bits] = network.thresholds[:, columns_of(network, program)[own]]
-        table[0] = self.sums.beyond  # where nothing matches no bit is on, and no distance is at stake
+        table[0] = self.sums.beyond  # if nothing matches, no bit is on and there is no distance
         kind = torch.int32 if self.sums.fused else torch.int64
         self._thresholds = torch.tensor(table, dtype=kind, device=self.device)  # (largest n + 1, columns): row n
 
     @cached_property
     def matching(self) -> DeviceMatching:
-        """What states match, and what the rules give."""
+        """The matches of states, and their successors by the rules."""
         torch, program = torch_module(), self._program
         small = torch.float16 if self.device.type == "cuda" and program.templates <= 1 << 11 else torch.float32
         return DeviceMatching(program, self.device, small, rows=self.sums.inputs, columns=self.columns)
@@ -149,24 +148,24 @@ class DeviceDecisions:
         return len(self._thresholds) - 1
 
     def over(self, matched: Any, n: Any) -> Any:  # (batch, inputs), (batch,) -> (batch, k)
-        """G - T for every bit; far below 0 where nothing matches."""
+        """Returns G - T for every bit; far below 0 if nothing matches."""
         return self.sums(matched) - self._thresholds[n, : self._bits]
 
     def distances(self, matched: Any, n: Any, truth: Any) -> Any:  # ..., (batch, columns) bool -> (batch,)
-        """The smallest distance of each state's bits from being wrong."""
+        """Returns the smallest distance of each state's bits from an error."""
         torch = torch_module()
         if self.sums.fused:
             return self.sums.distances(matched, n, truth.view(torch.uint8), self._thresholds)
         return self.plain_distances(matched, n, truth)
 
     def plain_distances(self, matched: Any, n: Any, truth: Any) -> Any:
-        """The same by plain products, to compare with."""
+        """Returns the same distances by plain products, for comparison."""
         over = self.sums.plain(matched) - self._thresholds[n, : self._bits]
         return torch_module().where(truth[:, : self._bits], over, 1 - over).amin(dim=1)
 
 
 class IntegerDeviceEngine(Engine):
-    """The engine `network` for integers, with states that stay on a device."""
+    """The engine `network` for integer networks, with states that stay on a device."""
 
     name = "network"
     chunk = 1 << 15
@@ -183,7 +182,7 @@ class IntegerDeviceEngine(Engine):
         self.units = torch_module().tensor(units, device=self.decide.device)  # (largest n + 1,): row n
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Goes to other processes as what it was made from."""
+        """Pickles as its constructor arguments."""
         return IntegerDeviceEngine, (self.program, self.network, self.rounding, self._where)
 
     def describe(self) -> dict[str, object]:

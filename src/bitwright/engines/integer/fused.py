@@ -1,9 +1,9 @@
-"""From matched examples to sums, or to how far each state is from an error, in one kernel (Triton).
+"""Computes sums, or distances from an error, from matched examples in one kernel (Triton).
 
-The hidden layer never goes to memory. Both products are of float16 with sums in float32, on tensor cores, and exact:
-integers up to 2^11 are exact in float16, and a sum of integers is exact in float32 while no part of it
-reaches 2^24. A chunk of hidden units has its share in float32; shares are added in int32. Bounds from the weights say
-that no share is too large; that no hidden value is, the kernel itself sees, and if one was, all is done again with
+The hidden layer never reaches memory. Both products are in float16 with float32 sums on tensor cores, and exact:
+integers up to 2^11 are exact in float16, and a sum of integers is exact in float32 if no part of it reaches 2^24. Each
+chunk of hidden units has a partial sum in float32; partial sums are added in int32. Bounds from the weights show that
+no partial sum is too large. The kernel itself detects too large hidden values; if there are any, it runs again with
 hidden values in two digits.
 """
 
@@ -20,11 +20,11 @@ from bitwright.networks.integer import Bounds, IntegerNetwork
 
 _EXACT_HALF, _EXACT_SINGLE = 1 << 11, 1 << 24
 _DIGIT = 10  # bits of the lower digit of a hidden value
-_STATES, _EXAMPLES, _OUTPUTS = 128, 64, 128  # in a tile
+_STATES, _EXAMPLES, _OUTPUTS = 128, 64, 128  # of a tile
 
 
 class FusedSums:
-    """The sums of one network, on a CUDA device."""
+    """Computes the sums of one network on a CUDA device."""
 
     def __init__(self, network: IntegerNetwork, bounds: Bounds, device: Any) -> None:
         plans = _plans(network, bounds)
@@ -44,16 +44,16 @@ class FusedSums:
 
     @property
     def plan(self) -> tuple[int, int]:
-        """Hidden units in a chunk, and digits of a hidden value, as they are now."""
+        """The current number of hidden units in a chunk, and digits of a hidden value."""
         return self._plans[self._now]
 
     def restart(self) -> None:
-        """Forgets that some state had too large a hidden value for one digit."""
+        """Clears the record that a hidden value was too large for one digit."""
         self._now = 0
 
     @staticmethod
     def fits(network: IntegerNetwork, bounds: Bounds) -> bool:
-        """Whether this kernel gives this network's sums exactly."""
+        """Whether this kernel computes this network's sums exactly."""
         return bool(_plans(network, bounds))
 
     def __call__(self, matched: Any) -> Any:  # (batch, inputs) uint8 -> (batch, k) int32
@@ -63,10 +63,10 @@ class FusedSums:
         return sums[:, : self._outputs]
 
     def distances(self, matched: Any, n: Any, truth: Any, thresholds: Any) -> Any:
-        """The smallest distance of a state's bits: G - T where a bit must be on, T + 1 - G where not.
+        """Returns the smallest distance of a state's bits: G - T if a bit must be on, otherwise T + 1 - G.
 
         (batch, inputs) uint8, (batch,) int64, (batch, columns) uint8, (largest n + 1, columns) int32 -> (batch,) int32.
-        Columns of no bit have a threshold so high that they are never the smallest.
+        Padding columns have a threshold so high that they are never the smallest.
         """
         smallest = torch.empty(len(matched), dtype=torch.int32, device=matched.device)
         self._launch(matched, n, truth, thresholds, smallest, judge=True)
@@ -87,17 +87,17 @@ class FusedSums:
             )  # fmt: skip
             if digits == 2 or float(self._largest) <= _EXACT_HALF:
                 return
-            self._now += 1  # some state has too large a hidden value: from now on in two digits
+            self._now += 1  # a hidden value is too large: use two digits from now on
 
 
 _UNITS = (128, 64, 32)  # hidden units in a chunk
-_LEAST_CHUNKS = 8  # one chunk came out wrong on an H200 with Triton 3.6, eight and more have not
+_LEAST_CHUNKS = 8  # a single chunk gave wrong sums on an H200 with Triton 3.6; eight and more did not
 
 
 def _plans(network: IntegerNetwork, bounds: Bounds) -> list[tuple[int, int]]:
-    """Hidden units in a chunk, and digits of a hidden value, with which every sum is exact; the last is always so.
+    """Returns numbers of hidden units and digits for which every sum is exact; the last always works.
 
-    With one digit every hidden value must turn out to be at most 2^11.
+    With one digit, every hidden value must be at most 2^11, which is checked at run time.
     """
     largest = max(int(bounds.hidden.max(initial=0)), -bounds.lowest)
     room = bounds.sums + bounds.thresholds + 1 < 1 << 31

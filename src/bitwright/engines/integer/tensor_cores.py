@@ -1,7 +1,7 @@
-"""Sums of integers by the int8 products of Hopper chips: from matched examples to sums or distances in one kernel.
+"""Computes sums or distances from matched examples in one kernel with the int8 products of Hopper GPUs.
 
-Twice the rate of float16, and no bound on a hidden value but two digits of 8 bits. The kernel is `sums.cu`; here its
-weights are laid out as the products want them in shared memory, so that a block of them comes in by one copy.
+They have twice the rate of float16, and hidden values need only fit two digits of 8 bits. The kernel is `sums.cu`; this
+module arranges the weights as the products expect them in shared memory, so that one copy loads a block.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from bitwright.common.cuda_source import Kernel, can_compile
 from bitwright.networks.integer import Bounds, IntegerNetwork
 
 _STATES, _THREADS = 128, 384  # of a block of threads
-_UNITS = 128  # hidden units that are brought in together
-_SLAB, _GROUP = 32, 16  # examples or units of one product, outputs come in multiples of this
+_UNITS = 128  # hidden units loaded together
+_SLAB, _GROUP = 32, 16  # examples or units of one product; outputs are padded to multiples of the second
 _MOST_OUTPUTS = 192  # of a tile: their totals fill the registers
 _MOST_STAGES = 4
-_SHARED = 232_448 - 1_024  # bytes of shared memory that a block of threads may have, less what barriers take
+_SHARED = 232_448 - 1_024  # bytes of shared memory for a block of threads, minus the barriers
 _DIGITS = 1 << 16  # a hidden value must be smaller
 
 
 class TensorCoreSums:
-    """The sums of one network on a Hopper chip; what `FusedSums` does, for the same callers."""
+    """Computes the sums of one network on a Hopper GPU, with the interface of `FusedSums`."""
 
     def __init__(self, network: IntegerNetwork, bounds: Bounds, device: Any) -> None:
         assert self.fits(network, bounds, device)
@@ -50,10 +50,10 @@ class TensorCoreSums:
 
     @staticmethod
     def fits(network: IntegerNetwork, bounds: Bounds, device: Any) -> bool:
-        """Whether this chip has such products, and every number fits."""
+        """Whether this GPU has these products, and every number fits."""
         shape = network.shape
         return (
-            torch.cuda.get_device_capability(device)[0] == 9  # wgmma is of this generation alone
+            torch.cuda.get_device_capability(device)[0] == 9  # only this generation has wgmma
             and can_compile()
             and max(int(bounds.hidden.max(initial=0)), -bounds.lowest) < _DIGITS
             and bounds.sums + bounds.thresholds + 1 < 1 << 31
@@ -63,7 +63,7 @@ class TensorCoreSums:
         )
 
     def restart(self) -> None:
-        """Nothing is remembered of the states that were tried."""
+        """Does nothing, since there is no record of states."""
 
     def __call__(self, matched: Any) -> Any:  # (batch, inputs) uint8 -> (batch, k) int32
         """The sums."""
@@ -91,11 +91,11 @@ class TensorCoreSums:
 def weight_blocks(
     first: NDArray[Any], last: NDArray[Any], slabs: int, outputs: int
 ) -> NDArray[np.int8]:  # (width, K), (k, width) -> (blocks, bytes)
-    """The weights as they are copied: 128 units a row, first their first layer, then their last.
+    """Returns the weights in copy order: 128 units in a row, their first layer, then their last.
 
-    Matrices are cut into slabs of 32 bytes a row, these into two halves, and rows into groups of 8: eight rows of 16
-    bytes follow each other. In the last layer a slab's units 16 h + 8 b + 2 q + e stand at 16 h + 4 q + 2 b + e: the
-    first product leaves a thread the units of one q, and these four are the bytes of a register of the second.
+    Matrices are divided into slabs of 32 bytes for each row, slabs into halves, and rows into groups of 8: eight rows
+    of 16 bytes are adjacent. In the last layer, a slab's unit 16 h + 8 b + 2 q + e is at 16 h + 4 q + 2 b + e: the
+    first product leaves each thread the units of one q, and these four form the bytes of a register of the second.
     """
     blocks = -(-first.shape[0] // _UNITS)
     one = np.zeros((blocks * _UNITS, slabs * _SLAB), dtype=np.int8)
@@ -110,25 +110,25 @@ def weight_blocks(
 
 
 def _sizes(slabs: int, outputs: int) -> tuple[int, int]:
-    """Bytes of a block of weights, and of what the states of a block of threads match."""
+    """Returns the bytes of a block of weights, and of the matches for a block of threads."""
     return _UNITS * _SLAB * slabs + _UNITS * outputs, _STATES * _SLAB * slabs
 
 
 def _stages(slabs: int, outputs: int) -> int:
-    """How many blocks of weights fit shared memory."""
+    """Returns the number of weight blocks that fit shared memory."""
     weights, matched = _sizes(slabs, _GROUP * -(-outputs // _GROUP))
     return min(_MOST_STAGES, (_SHARED - matched) // weights)
 
 
 @cache
 def _kernel(slabs: int, outputs: int, stages: int, device: Any) -> Kernel:  # noqa: ARG001
-    """Compiled once for each size and device: a module is of one device."""
+    """Compiles the kernel once for each size and device; a module belongs to one device."""
     weights, matched = _sizes(slabs, outputs)
     return Kernel(kernel_text(slabs, outputs, stages), "sums", "sm_90a", stages * weights + matched)
 
 
 def kernel_text(slabs: int, outputs: int, stages: int) -> str:
-    """The kernel for these sizes."""
+    """Returns the kernel text for these sizes."""
     text = files("bitwright.engines.integer").joinpath("sums.cu").read_text()
     sizes = "".join(f"#define {name} {n}\n" for name, n in (("SLABS", slabs), ("OUT", outputs), ("STAGES", stages)))
     products = _product("first_product", 64, in_registers=False) + _product(
@@ -138,7 +138,7 @@ def kernel_text(slabs: int, outputs: int, stages: int) -> str:
 
 
 def _product(function: str, columns: int, in_registers: bool) -> str:
-    """A function for one product, 64 x 32 by 32 x `columns`: d += a b, or d = a b where `add` is 0."""
+    """Returns a function for one product, 64 x 32 by 32 x `columns`: d += a b, or d = a b if `add` is 0."""
     count = columns // 2
     sums, names = (", ".join(form.format(i) for i in range(count)) for form in ("%{}", '"+r"(d[{}])'))
     a = "{{{}}}".format(", ".join(f"%{count + i}" for i in range(4))) if in_registers else f"%{count}"

@@ -3,11 +3,11 @@
  *{{' ' ~ line if line}}
 {% endfor %}
  *
- * A cell that matches the examples S, n of them, says "on" at its port i exactly if n > 0 and G_i > T[n, column of i],
- * where G_i is the sum over all units u of B[u, i] * max(0, sum of A[u, j] for j in S): integers alone.
+ * A cell that matches a set S of n examples outputs 1 at its port i exactly if n > 0 and G_i > T[n, column of i],
+ * where G_i is the sum over all units u of B[u, i] * max(0, sum of A[u, j] for j in S), in integers.
  *
- * C99, no library, no allocation, no state of its own. Its functions are yours to call.
- * To run its program, where it has one: cc -std=c99 -O2 -DBW_MAIN -o program FILE.c && ./program INPUTS
+ * C99 without libraries, allocation or global state; call the functions below.
+ * If the file contains a program, run it with: cc -std=c99 -O2 -DBW_MAIN -o program FILE.c && ./program INPUTS
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -17,15 +17,15 @@
 {% endfor %}
 
 typedef {{sum}} bw_sum;
-typedef {{index|c_type}} bw_index; /* the number of an example */
+typedef {{index|c_type}} bw_index; /* index of an example */
 
-/* Which examples a cell of some kind matches, from the configuration of each of its blocks; how many there are. */
+/* Writes the examples that a cell of this kind matches, given its blocks' configurations; returns their number. */
 uint32_t bw_match(uint32_t kind, const uint16_t *configurations, bw_index *matched);
 
-/* G of each port of a cell that matches these n examples. */
+/* Computes G for each port of a cell that matches these n examples. */
 void bw_sums(uint32_t kind, const bw_index *matched, uint32_t n, bw_sum *sums);
 
-/* What the network says of a cell that matches these n examples: a 0 or 1 for each port of its kind. */
+/* Writes the network's output for a cell that matches these n examples: 0 or 1 for each port of its kind. */
 void bw_cell(uint32_t kind, const bw_index *matched, uint32_t n, uint8_t *ports);
 {% if algorithm %}
 

@@ -1,11 +1,11 @@
-/** How many kinds of cells there are. */
+/** The number of kinds of cells. */
 export declare const kinds: number;
 
-/** Which examples a cell of some kind matches, from the configuration of each of its blocks. */
+/** Returns the examples that a cell of this kind matches, given its blocks' configurations. */
 export declare function match(kind: number, configurations: ArrayLike<number>): number[];
 
-/** G of each port of a cell that matches these examples. */
+/** Computes G for each port of a cell that matches these examples. */
 export declare function sums(kind: number, matched: ArrayLike<number>): {{sums}};
 
-/** What the network says of a cell that matches these examples: a 0 or 1 for each port of its kind. */
+/** Returns the network's output for a cell that matches these examples: 0 or 1 for each port of its kind. */
 export declare function cell(kind: number, matched: ArrayLike<number>): Uint8Array;

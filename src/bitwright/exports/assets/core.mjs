@@ -3,8 +3,8 @@
  *{{' ' ~ line if line}}
 {% endfor %}
  *
- * A cell that matches the examples S, n of them, says "on" at its port i exactly if n > 0 and G_i > T[n, column of i],
- * where G_i is the sum over all units u of B[u, i] * max(0, sum of A[u, j] for j in S): integers alone.
+ * A cell that matches a set S of n examples outputs 1 at its port i exactly if n > 0 and G_i > T[n, column of i],
+ * where G_i is the sum over all units u of B[u, i] * max(0, sum of A[u, j] for j in S), in integers.
  */
 
 /** first is A, unit by unit; last is B, unit by unit; threshold is T, row n - 1. */
@@ -19,7 +19,7 @@ const {{name}} = new {{kind or values|array_type}}([
 {% endfor %}
 
 /**
- * Which examples a cell of some kind matches.
+ * Returns the examples that a cell of this kind matches.
  * @param {number} kind
  * @param {ArrayLike<number>} configurations of each of its blocks
  * @returns {number[]} their numbers
@@ -43,7 +43,7 @@ export function match(kind, configurations) {
 }
 
 /**
- * G of each port of a cell that matches these examples.
+ * Computes G for each port of a cell that matches these examples.
  * @param {number} kind
  * @param {ArrayLike<number>} matched
  * @returns { {{sums}} }
@@ -66,7 +66,7 @@ export function sums(kind, matched) {
 }
 
 /**
- * What the network says of a cell that matches these examples: a 0 or 1 for each port of its kind.
+ * Returns the network's output for a cell that matches these examples: 0 or 1 for each port of its kind.
  * @param {number} kind
  * @param {ArrayLike<number>} matched
  * @returns {Uint8Array}
@@ -83,5 +83,5 @@ export function cell(kind, matched) {
   return ports;
 }
 
-/** How many kinds of cells there are. */
+/** The number of kinds of cells. */
 export const kinds = kindBlock.length - 1;

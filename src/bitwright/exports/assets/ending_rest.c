@@ -1,4 +1,4 @@
-/* A run ends when a step changes nothing; that step does not count. */
+/* A run ends when a step changes nothing; that step is not counted. */
 int32_t bw_run(uint8_t *state, uint8_t *next)
 {
     int32_t steps;

@@ -6,6 +6,6 @@
 {% include "main.c" %}
 {% else %}
 #ifdef BW_MAIN
-#error "this file has a network of cells and no program to run; bitwright export --program NAME adds one"
+#error "this file contains a network of cells but no program to run; add one with bitwright export --program NAME"
 #endif
 {% endif %}

@@ -1,9 +1,9 @@
 #ifdef BW_MAIN
-/* Inputs as decimal numbers, in the order of enum bw_word: as arguments, or without any as numbers on standard input, so
-   many for each run, whose outputs are then on one line. Exit code 1: a run did not end; 2: a number cannot be used. */
+/* Takes decimal inputs in the order of enum bw_word from the arguments or, without arguments, from standard input, where
+   each group is a run with its outputs on one line. Exit code 1: a run did not end; 2: invalid number. */
 #include <stdio.h>
 
-/* Decimal text to bits; 0 if it is no number or does not fit. */
+/* Converts decimal text to bits; returns 0 if it is not a number or does not fit. */
 static int bw_from_decimal(const char *text, uint8_t *bits, uint32_t count, int is_signed)
 {
     const int negative = is_signed && *text == '-';
@@ -26,7 +26,7 @@ static int bw_from_decimal(const char *text, uint8_t *bits, uint32_t count, int 
         if (carry)
             return 0;
     }
-    if (negative) { /* as its two's complement: invert, add 1 */
+    if (negative) { /* two's complement: invert, add 1 */
         uint32_t carry = 1;
         for (i = 0; i < count; i++) {
             carry += !bits[i];
@@ -40,7 +40,7 @@ static int bw_from_decimal(const char *text, uint8_t *bits, uint32_t count, int 
 
 static void bw_print(uint8_t *bits, uint32_t count, int is_signed)
 {
-    static char digits[BW_MOST_DIGITS]; /* the lowest first */
+    static char digits[BW_MOST_DIGITS]; /* lowest first */
     uint32_t used = 1, at = count, i;
     if (is_signed && bits[count - 1]) {
         uint32_t carry = 1;
@@ -66,7 +66,7 @@ static void bw_print(uint8_t *bits, uint32_t count, int is_signed)
         putchar('0' + digits[used]);
 }
 
-/* The next number of standard input; 0 at its end, -1 if it is too long for any input. */
+/* Reads the next number from standard input; returns 0 at the end, -1 if it is too long for any input. */
 static int bw_next_number(char *text, size_t room)
 {
     size_t length = 0;
@@ -139,7 +139,7 @@ int main(int count, char **texts)
             if (found == 0 && word == 1)
                 return 0;
             if (found < 0)
-                text[0] = 0; /* no number at all, which is then refused */
+                text[0] = 0; /* not a number, so rejected below */
             if (!bw_take(state, (enum bw_word)word, text))
                 return 2;
         }

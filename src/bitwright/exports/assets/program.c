@@ -1,5 +1,5 @@
-/* The program: its cells in order. bw_cell_bit has the bits that each looks at, block by block; port by port of all
-   cells, bw_wire_start says where the bits that it sets begin in bw_wire_bit. */
+/* The program: its cells in order. bw_cell_bit lists the bits that each reads, block by block. For each port of all
+   cells, bw_wire_start is the index in bw_wire_bit where the bits that it sets begin. */
 {% for name, value in program_sizes.items() %}
 #define BW_{{name}} {{value}}
 {% endfor %}
@@ -47,7 +47,7 @@ int bw_word_signed(enum bw_word word)
 void bw_step(const uint8_t *state, uint8_t *next)
 {
     uint16_t configurations[BW_MOST_BLOCKS];
-    bw_index matched[BW_MOST_BLOCKS]; /* a block has one match at most */
+    bw_index matched[BW_MOST_BLOCKS]; /* at most one match for each block */
     uint8_t ports[BW_MOST_PORTS];
     uint32_t cell, at = 0, port = 0, i;
     for (i = 0; i < BW_BITS; i++)

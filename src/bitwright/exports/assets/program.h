@@ -1,4 +1,4 @@
-/* A state is BW_BITS bytes, each 0 or 1. Words are numbers in it: inputs, then outputs. */
+/* A state is BW_BITS bytes, each 0 or 1. Words are the numbers in it: inputs, then outputs. */
 #define BW_BITS {{algorithm.program.bits}}
 #define BW_FIRST_OUTPUT {{1 + algorithm.inputs|length}}
 #define BW_WORDS {{1 + words|length}}
@@ -13,19 +13,19 @@ enum bw_word {
     BW_NO_WORD
 };
 
-/* The state in which a run starts, all inputs 0. */
+/* Sets the start state of a run, with all inputs 0. */
 void bw_start(uint8_t *state);
 
-/* Puts the bits of a word into a state, or reads them, the lowest first. */
+/* Writes or reads the bits of a word in a state, lowest first. */
 void bw_load(uint8_t *state, enum bw_word word, const uint8_t *bits);
 void bw_read(const uint8_t *state, enum bw_word word, uint8_t *bits);
 
-/* How many bits a word has, and whether they are two's complement. */
+/* The number of bits of a word, and whether it is in two's complement. */
 uint32_t bw_word_bits(enum bw_word word);
 int bw_word_signed(enum bw_word word);
 
-/* One step: the next state, by what the network says of every cell. */
+/* Makes one step: evaluates the network in every cell and writes the next state. */
 void bw_step(const uint8_t *state, uint8_t *next);
 
-/* Steps to the end; how many there were, or -1 if it did not end within BW_STEPS. `next` is room for a state. */
+/* Runs to the end; returns the number of steps, or -1 if BW_STEPS were not enough. `next` is a buffer for a state. */
 int32_t bw_run(uint8_t *state, uint8_t *next);

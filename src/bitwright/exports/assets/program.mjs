@@ -11,11 +11,11 @@ const configurations = new Uint16Array({{most_blocks}});
 /** The length of a state: an array of this many numbers, each 0 or 1. */
 export const bits = {{bits}};
 
-/** The most steps of a run. */
+/** The maximum number of steps of a run. */
 export const mostSteps = {{steps}};
 
 /**
- * The numbers that go in and come out; bits the lowest first.
+ * The inputs and outputs; bits are listed lowest first.
  * @type {ReadonlyArray<{name: string, signed: boolean, bits: number[]}>}
  */
 export const inputs = {{inputs}};
@@ -23,7 +23,7 @@ export const inputs = {{inputs}};
 export const outputs = {{outputs}};
 
 /**
- * The state in which a run starts.
+ * Returns the start state of a run.
  * @param {Record<string, bigint | number | string>} values of all inputs
  * @returns {Uint8Array}
  */
@@ -35,7 +35,7 @@ export function load(values) {
 }
 
 /**
- * The outputs that a state holds.
+ * Returns the outputs in a state.
  * @param {Uint8Array} state
  * @returns {Record<string, bigint>}
  */
@@ -44,7 +44,7 @@ export function read(state) {
 }
 
 /**
- * One step: the next state, by what the network says of every cell.
+ * Makes one step: evaluates the network in every cell and writes the next state.
  * @param {Uint8Array} state
  * @param {Uint8Array} next is written
  */
@@ -72,9 +72,9 @@ export function step(state, next) {
 }
 
 /**
- * Steps a state to the end of its run, in place.
+ * Runs a state to its end in place.
  * @param {Uint8Array} state
- * @returns {number} how many steps there were, or -1 if it did not end within mostSteps
+ * @returns {number} the number of steps, or -1 if it did not end within mostSteps
  */
 export function run(state) {
   const next = new Uint8Array(bits);

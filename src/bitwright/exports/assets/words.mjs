@@ -1,7 +1,7 @@
 /**
- * Puts numbers into a state; a RangeError names what cannot be put there.
+ * Writes numbers into a state; throws a RangeError for a missing, unknown or oversized number.
  * @param {ReadonlyArray<{name: string, signed: boolean, bits: ArrayLike<number>}>} words
- * @param {Record<string, bigint | number | string>} values of all of them
+ * @param {Record<string, bigint | number | string>} values of all words
  * @param {Uint8Array} state is written
  */
 function loadWords(words, values, state) {
@@ -22,7 +22,7 @@ function loadWords(words, values, state) {
 }
 
 /**
- * The numbers that a state holds.
+ * The numbers in a state.
  * @param {ReadonlyArray<{name: string, signed: boolean, bits: ArrayLike<number>}>} words
  * @param {Uint8Array} state
  * @returns {Record<string, bigint>}

@@ -1,1 +1,1 @@
-"""Rocq: an integer network of cells, its programs and what they compute, as files that the prover's kernel checks."""
+"""Exports an integer network of cells, its programs and their functions as files that Rocq's kernel checks."""

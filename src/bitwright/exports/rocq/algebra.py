@@ -1,4 +1,4 @@
-"""The algebra of a loop as text for Rocq: a round keeps the invariants, from which in the end `ensure` lines follow."""
+"""The algebra of a loop as Rocq text: each round keeps the invariants, and `ensure` lines follow from them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from bitwright.proofs.kinds.affine import ONE, Affine
 from bitwright.proofs.unrolling.polynomials import Polynomial, combine, multiply, substitute
 from bitwright.rules.ensures import EnsureLine
 
-_POWER = "2^"  # the power of two of an invariant; that of a longer word is this one times `more LENGTH`
+_POWER = "2^"  # an invariant's power of two; a longer word has this power times `more LENGTH`
 
 
 class Algebra:
-    """The invariants of a proof by rounds: polynomials that are 0 modulo 2^exponent, or where that is 2^0, exactly 0.
+    """The invariants of a proof by rounds: polynomials that are 0 modulo 2^exponent, or exactly 0 for exponent 0.
 
-    `inputs` are the variables of a theorem.
+    `inputs` are the variables of the theorem.
     """
 
     def __init__(self, proof: RoundsProof, states: States, inputs: Mapping[str, str]) -> None:
@@ -29,14 +29,14 @@ class Algebra:
         self.inputs = {f"in.{word}": variable for word, variable in inputs.items()}
 
     def equations(self) -> list[str]:
-        """The invariants, as equations with a multiple of the power."""
+        """The invariants as equations with a multiple of the power."""
         names = {**self.states.values(), **self.inputs}
         return [f"{_text(one, names)} = k * {_power(e) if e.terms else 0}" for one, e in self.kept]
 
     # A round.
 
     def path(self, way: Path) -> dict[str, Any]:
-        """That a path keeps every invariant, with the multiple of the power of two that it adds."""
+        """Shows that a path keeps every invariant, up to a multiple of the power of two."""
         ended = way.states[-1]
         up = [f"?U_{word}" for word in self.proof.words if ended[word][0] == "up"]
         up += [
@@ -51,7 +51,7 @@ class Algebra:
         }
 
     def _moved(self, way: Path) -> str:
-        """What moving a word up or down makes of its number."""
+        """Relates the number of a word before and after moving it up or down."""
         text = ""
         for word in self.proof.words:
             what, of = way.states[-1][word]
@@ -71,7 +71,7 @@ class Algebra:
         return text
 
     def _added(self, way: Path, number: int) -> dict[str, str]:
-        """How often a round adds the power of two, and a tactic for longer powers."""
+        """Returns how often a round adds the power of two, and a tactic for longer powers."""
         proof, (difference, exponent), ended = self.proof, self.kept[number], way.states[-1]
         exact: dict[str, Polynomial] = {}
         given: dict[str, Polynomial] = {}
@@ -79,7 +79,7 @@ class Algebra:
         longer: dict[str, str] = {}
 
         def less(sum_: Polynomial, times: str, length: Growth) -> Polynomial:
-            """A sum modulo 2^length, with a variable for the quotient."""
+            """Returns a sum modulo 2^length, with a variable for the quotient."""
             own, names[times] = affine(length), times
             if own == exponent:
                 return combine(sum_, {(times, _POWER): -1})
@@ -124,7 +124,7 @@ class Algebra:
     # The start and the end of a run.
 
     def starts(self, start: str, lengths: Mapping[str, str]) -> str:
-        """The invariants at the start: every word is an input, of which these are the lengths, or 0."""
+        """Shows the invariants at the start, where every word is 0 or an input with a length from `lengths`."""
         text = ""
         for word, value in self.proof.entered.items():
             bits, length = f'(bits_of {start} "{word}")', self.states.length(word)
@@ -139,7 +139,7 @@ class Algebra:
         return text + f"  each ltac:(exists 0; rewrite {rewrites}; ring).\n"
 
     def concludes(self, line: EnsureLine) -> dict[str, Any]:
-        """A line from an invariant: its difference is a multiple of a power of two, and too small to be any but 0."""
+        """Derives a line from an invariant: its difference is a multiple of a power of two, too small to be nonzero."""
         proof, stated = self.proof, self.proof.stated.get(str(line))
         found = [
             (number, difference, exponent)
@@ -188,7 +188,7 @@ def _power(exponent: Affine) -> str:
 
 
 def _text(polynomial: Polynomial, names: Mapping[str, str]) -> str:
-    """A polynomial with these texts for its names."""
+    """Formats a polynomial with these texts for its names."""
     terms = []
     for monomial, factor in sorted(polynomial.items(), reverse=True):
         terms.append(

@@ -1,8 +1,7 @@
-"""The file about a chain: its certificate, that its rules are those of the program, and the theorem about its lines.
+"""Writes the file for a chain: its certificate, the equality of its rules and the program's, and the theorem.
 
-Everything in it is text that Rocq checks: the chain, its certificate and its laws by computation, the rules of the
-chain against those of the program by tactics, and the statement against what the checker says by arithmetic
-(`lines`).
+Rocq checks all of it: the chain, its certificate and its laws by computation; the chain's rules against the program's
+by tactics; and the statement against the checker's result by arithmetic (`lines`).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ FUEL = 4000
 
 
 def chain_text(program: SizedProgram, chained: CertifiedChain) -> str:
-    """The whole file; raises NotAffineError."""
+    """Returns the text of the file; raises NotAffineError if the program does not fit."""
     claim, words, families = ChainLines(chained, program), program.words, program.families
     long = max(families.least, next(l for l in range(1, 99) if value_at(chained.positions, l) >= SHORTEST))
     sizes = range(families.least, long)
@@ -59,7 +58,7 @@ def chain_text(program: SizedProgram, chained: CertifiedChain) -> str:
 
 
 def _certified(certificate: Mapping[str, Any], flags: Sequence[str]) -> dict[str, object]:
-    """The lists of a certificate."""
+    """Returns the lists of a certificate."""
     delay, count = certificate["clock"]["delay"], len(flags)
 
     def state_text(state: int) -> str:
@@ -93,9 +92,9 @@ def _certified(certificate: Mapping[str, Any], flags: Sequence[str]) -> dict[str
 
 
 def _links(chained: CertifiedChain, program: SizedProgram) -> tuple[list[Link], list[Link]]:
-    """Where the rules of the chain are found among those of the program, at every length, and the other way."""
+    """Maps the chain's rules to the program's rules at every length, and vice versa."""
     chain, families = chained.certificate["chain"], program.families
-    numbers = {  # part of the chain's rules, mask, value: number there
+    numbers = {  # part of the chain's rules, mask, value: its index there
         (int(c) - 1, rule[0], rule[1]): at
         for c, own in chain["classes"].items()
         for at, rule in enumerate(own["rules"])
@@ -113,14 +112,14 @@ def _links(chained: CertifiedChain, program: SizedProgram) -> tuple[list[Link], 
 
 
 def _place(chained: CertifiedChain, rule: Row, n: int) -> tuple[int, int, int, int]:
-    """Part of the chain's rules (classes 1 to 5, globals), mask, value, and position."""
+    """Returns the part of the chain's rules (classes 1 to 5, globals), mask, value, and position."""
     places = [chained.place(bit) for bit in rule.lists[0]]
     numbers = [
         place[0] if place is not None else chained.flags.index(bit[0] + "".join(f"[{at}]" for at in bit[1]))
         for place, bit in zip(places, rule.lists[0], strict=True)
     ]
     if numbers != sorted(numbers):
-        raise NotAffineError("a block has its bits in another order than the chain")
+        raise NotAffineError("a block orders its bits differently from the chain")
     mask, value = sum(1 << k for k in numbers), sum(on << k for k, on in zip(numbers, rule.form, strict=True))
     if places[0] is None:
         return 5, mask, value, 0
@@ -129,7 +128,7 @@ def _place(chained: CertifiedChain, rule: Row, n: int) -> tuple[int, int, int, i
 
 
 def _law(law: ScaledSum, claim: ChainLines) -> dict[str, object]:
-    """A law for the checker, its value in words, and what the proof of that says of the words."""
+    """Returns a law for the checker, its value in terms of words, and the facts about words that its proof uses."""
     chained, words = claim.chain, claim.words
     facts, ends, n = "", "", f"({natural(chained.positions)})"
     for word in law.words:

@@ -1,7 +1,7 @@
-"""Rules and cells as functions of the size, from those of a few sizes, and compared with the program at others.
+"""Rules and cells as functions of the size, fitted at a few sizes and compared with the program at others.
 
-Nothing here has to be believed: Rocq proves that the rules consist of the cells at every size, and the sizes at which
-they were compared with bitwright's own are written into the file.
+This module need not be trusted: Rocq proves that the rules consist of the cells at every size, and the file lists the
+sizes at which both were compared with bitwright's own.
 """
 
 from __future__ import annotations
@@ -22,29 +22,30 @@ from bitwright.rules import Program
 from bitwright.rules.pattern import Pattern
 
 COMPARED = range(1, 33)
-_MODULI = range(1, 5)  # rows that go to one cell in turn, such as two ticks of a counter
+_MODULI = range(1, 5)  # numbers of consecutive rows that may belong to one cell, such as two ticks of a counter
 Bit = tuple[str, tuple[int, ...]]  # p[2] is ("p", (2,)), a flag is ("flag", ())
 
 
 class Row(NamedTuple):
-    """A rule has the bits that it tests, in the order of its cell, and those that it writes; its form is its values.
+    """A rule or a cell.
 
-    A cell has the bits of each block, and those that each port is wired to, in any order; its form is its kind.
+    A rule lists the bits it tests, in the order of its cell, and the bits it writes; its form is the tested values. A
+    cell lists the bits of each block, and the bits each port is wired to, in any order; its form is its kind.
     """
 
     form: tuple[int, ...]
     lists: tuple[tuple[Bit, ...], ...]
-    ordered: int = 1  # how many lists, in which the order matters
+    ordered: int = 1  # the number of lists whose order matters
     family: int = 0  # the line or call that wrote it
 
     @property
     def key(self) -> Hashable:
-        """Equal for rows that are the same rule or cell."""
+        """A key that is equal for equal rules or cells."""
         return self.form, self.lists[: self.ordered], *map(frozenset, self.lists[self.ordered :])
 
 
 class Listed(NamedTuple):
-    """The rules and cells of a program of one size, family by family; and of each rule its cell and template there."""
+    """The rules and cells of a program at one size by family, with each rule's cell and template."""
 
     rules: list[Row]
     cells: list[Row]
@@ -52,7 +53,7 @@ class Listed(NamedTuple):
 
 
 def listed(program: Program, pattern: Pattern) -> Listed:
-    """All rules and cells; raises InputError for a cell that is of none of the pattern's kinds."""
+    """Returns all rules and cells; raises InputError for a cell of an unknown kind."""
     wiring = Wiring(program, pattern)
     grouping = program.cells.tiled(wiring.tile)
     bits = [bit_named(name) for name in program.layout.names]
@@ -68,7 +69,7 @@ def listed(program: Program, pattern: Pattern) -> Listed:
             wired_to = (tuple(sorted(port)) for port in ports)
             cells.append((place, Row((wired.kind,), (*members, *wired_to), len(members)), blocks))
     cells.sort(key=lambda cell: cell[0])
-    where = {}  # of each block: its cell in this order, its bits, its first template there, and its configurations
+    where = {}  # for each block: its cell in this order, its bits, its first template, and its configurations
     for at, (_, row, blocks) in enumerate(cells):
         own = pattern.kinds[row.form[0]].blocks
         counts = accumulate((len(configurations) for _, configurations in own), initial=0)
@@ -101,7 +102,7 @@ class Item(NamedTuple):
     whole: bool = False
 
     def at(self, l: int, i: int) -> list[Bit]:
-        """Its bits at a size, in a row."""
+        """Returns its bits at a size and row."""
         if self.place is None:
             return [(self.array, ())]
         last = value_at(self.place, l, i)
@@ -112,7 +113,7 @@ Items = tuple[Item, ...]
 
 
 class Segment(NamedTuple):
-    """Rows i = first..last of one form."""
+    """Rows i = first..last with the same form."""
 
     form: tuple[int, ...]
     lists: tuple[Items, ...]
@@ -126,45 +127,45 @@ class Segment(NamedTuple):
         return self.first == self.last
 
     def at(self, l: int) -> Iterator[Row]:
-        """Its rows at a size."""
+        """Yields its rows at a size."""
         for i in range(value_at(self.first, l), value_at(self.last, l) + 1):
             lists = tuple(tuple(bit for item in items for bit in item.at(l, i)) for items in self.lists)
             yield Row(self.form, lists, self.ordered)
 
 
 class Piece(NamedTuple):
-    """Rows i = modulus * k + residue of one segment, up to k = last, that belong to row `row` of another one."""
+    """Rows i = modulus * k + residue of a segment, up to k = last, that belong to row `row` of another segment."""
 
     last: Affine
     target: int
-    template: int  # of the cell, where the target is one
+    template: int  # of the cell, if the target is a cell
     row: Affine  # in k
 
 
-Link = tuple[tuple[Piece, ...], ...]  # where the rows of a segment are found, for each remainder of i by their number
-Place = tuple[int, int, int, int]  # a row, and where it is found: segment, template, row
+Link = tuple[tuple[Piece, ...], ...]  # the targets of a segment's rows, for each remainder of i
+Place = tuple[int, int, int, int]  # a row and its target: segment, template, row
 
 
 @dataclass(frozen=True)
 class ProgramSegments:
-    """All of a program as functions of l."""
+    """A whole program as functions of l."""
 
     rules: tuple[Segment, ...]
     cells: tuple[Segment, ...]
-    to_cell: tuple[Link, ...]  # of each segment of rules: in which segment of cells, at which row
-    to_rule: tuple[tuple[Link, ...], ...]  # of each segment of cells, for each template of its kind
-    places: Mapping[int, Sequence[tuple[int, int]]]  # at some sizes: of each rule its segment and row
-    least: int  # from this size on
-    compared: tuple[int, ...]  # sizes at which rules and cells are those of the program
+    to_cell: tuple[Link, ...]  # for each segment of rules: its segments and rows of cells
+    to_rule: tuple[tuple[Link, ...], ...]  # for each segment of cells and each template of its kind
+    places: Mapping[int, Sequence[tuple[int, int]]]  # at some sizes: each rule's segment and row
+    least: int  # the smallest size
+    compared: tuple[int, ...]  # sizes at which rules and cells equal the program's
 
     @property
     def compared_sizes(self) -> str:
-        """Those sizes as text, such as `1..32, 48`."""
+        """The compared sizes as text, such as `1..32, 48`."""
         return ", ".join(f"{one}..{last}" if one < last else str(one) for one, last in ranges_of(self.compared))
 
 
 def families_of(make: Callable[[int], Listed], *own: int) -> ProgramSegments:
-    """The families of a program, compared at its own size too; raises NotAffineError."""
+    """Returns the families of a program, also compared at its own size; raises NotAffineError if there are none."""
     programs: dict[int, Listed] = {}
     for size in sorted({*COMPARED, *FITTED, *own}):
         try:
@@ -172,7 +173,7 @@ def families_of(make: Callable[[int], Listed], *own: int) -> ProgramSegments:
         except BitwrightError:
             continue
     if not programs.keys() >= {*FITTED}:
-        raise NotAffineError(f"there is no such program at all of the sizes {FITTED[0]}..{FITTED[-1]}")
+        raise NotAffineError(f"the program does not exist at every size from {FITTED[0]} to {FITTED[-1]}")
     known = {size: programs[size] for size in FITTED}
     rules, places = _segments({l: program.rules for l, program in known.items()})
     cells, cell_places = _segments({l: program.cells for l, program in known.items()})
@@ -187,19 +188,19 @@ def families_of(make: Callable[[int], Listed], *own: int) -> ProgramSegments:
     wrong = [l for l, p in programs.items() if not (_same(p.rules, rules, l) and _same(p.cells, cells, l))]
     if wrong and wrong[-1] >= FITTED[0]:
         raise NotAffineError(
-            f"the families found at the sizes {FITTED[0]}..{FITTED[-1]} are not those of size {wrong[-1]}"
+            f"the families fitted at the sizes {FITTED[0]}..{FITTED[-1]} differ from the program at size {wrong[-1]}"
         )
     least = wrong[-1] + 1 if wrong else min(programs)
     return ProgramSegments(rules, cells, *links, places, least, tuple(l for l in programs if l >= least))
 
 
 def _same(rows: Sequence[Row], segments: Sequence[Segment], l: int) -> bool:
-    """Whether these families are the rules, or the cells, of a program, in any order."""
+    """Whether these families equal the rules, or the cells, of a program, in any order."""
     return Counter(row.key for row in rows) == Counter(row.key for segment in segments for row in segment.at(l))
 
 
 def _segments(rows: Mapping[int, Sequence[Row]]) -> tuple[tuple[Segment, ...], dict[int, list[tuple[int, int]]]]:
-    """Stretches of rows that grow evenly; and of each row its stretch and the value of i."""
+    """Returns stretches of rows that grow by constant steps, and each row's stretch and value of i."""
     found, places = {}, {}
     for l, own in rows.items():
         stretches = list(_stretches(own))
@@ -213,7 +214,7 @@ def _segments(rows: Mapping[int, Sequence[Row]]) -> tuple[tuple[Segment, ...], d
 
 
 def _with_listed_bits(segment: Segment) -> Segment:
-    """The segment with bit after bit of arrays whose length is the same at every size."""
+    """Returns the segment with single bits in place of arrays whose length does not depend on the size."""
 
     def spelt(item: Item) -> list[Item]:
         last = item.place.constant if item.whole and item.place is not None else None
@@ -223,7 +224,7 @@ def _with_listed_bits(segment: Segment) -> Segment:
 
 
 def _stretches(rows: Sequence[Row]) -> Iterator[Segment]:
-    """Rows of one family and one form whose numbers grow evenly, at one size."""
+    """Yields stretches of rows of one family and form at one size whose numbers grow by constant steps."""
     shaped = [_shaped(row) for row in rows]
     for at, end in even_stretches([((*key, lists), numbers) for key, lists, numbers in shaped]):
         _, lists, numbers = shaped[at]
@@ -238,7 +239,7 @@ def _stretches(rows: Sequence[Row]) -> Iterator[Segment]:
 
 
 def _shaped(row: Row) -> tuple[tuple[Hashable, ...], Any, list[int]]:
-    """Of a row what it shares with others of a stretch, its lists without indices, and these."""
+    """Returns what a row shares with the others in its stretch, its lists without indices, and the indices."""
     numbers: list[int] = []
 
     def described(bits: Sequence[Bit], ordered: bool) -> Iterator[tuple[str, bool, bool]]:
@@ -256,13 +257,13 @@ def _shaped(row: Row) -> tuple[tuple[Hashable, ...], Any, list[int]]:
 
 
 def row_at_every_size(rows: Mapping[int, Row]) -> Segment:
-    """The row that a program has once, as a function of the size; raises NotAffineError."""
+    """Returns a row that a program has once as a function of the size; raises NotAffineError if it is not affine."""
     segment: Segment = at_every_size({l: next(_stretches([row])) for l, row in rows.items()})
     return segment
 
 
 def link(rows: Mapping[int, Sequence[Place]]) -> Link:
-    """Where rows are found, as ranges of rows and affine functions of them."""
+    """Returns the targets of rows, as ranges of rows and affine functions of them."""
     for modulus in _MODULI:
         k = Affine.of("i" if modulus == 1 else "k")
         try:
@@ -272,7 +273,7 @@ def link(rows: Mapping[int, Sequence[Place]]) -> Link:
         except NotAffineError:
             continue
         return found
-    raise NotAffineError("the cells of a rule's rows are no affine function of them")
+    raise NotAffineError("the cells of a rule's rows are not an affine function of the rows")
 
 
 def _pieces(rows: Sequence[Place], modulus: int, residue: int, k: Affine) -> Iterator[Piece]:
@@ -281,6 +282,6 @@ def _pieces(rows: Sequence[Place], modulus: int, residue: int, k: Affine) -> Ite
         points = [(at, row) for at, _, _, row in run]
         slopes = {Fraction(b[1] - a[1], b[0] - a[0]) for a, b in pairwise(points)} or {Fraction(0)}
         if len(slopes) > 1 or (slope := slopes.pop()).denominator > 1:
-            raise NotAffineError("a row is no affine function of another")
+            raise NotAffineError("a row is not an affine function of another")
         at, row = points[-1]
         yield Piece(Affine.of(at), target, template, (k - at) * slope + row)

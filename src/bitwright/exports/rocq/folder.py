@@ -1,4 +1,4 @@
-"""The folder for Rocq: the theory, the network, the program at one size and at every size, and how to check it all."""
+"""Writes the Rocq folder: the theory, the network, the program at one and every size, and a Makefile."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ CERTIFICATE, FORMAT = "certificate.json", "bitwright rocq 1"
 
 
 def write_rocq(given: Subject, folder: Path, file: Path | None) -> Export:
-    """A folder in which `make` proves everything; raises InputError unless it is new or empty."""
+    """Writes a folder in which `make` proves everything; raises InputError unless it is new or empty."""
     if given.pattern.whole is not None:
-        raise InputError("files for Rocq are written of networks of cells, and this one is of a whole state")
+        raise InputError("files for Rocq need a network of cells, but this network is of the whole state")
     network = given.whole_numbers
     name = module_name(given.algorithm.name if given.algorithm is not None else folder.name)
     claim = claim_of(network, given.pattern)
     if claim.wrong:
         raise InputError(
-            f"Rocq would refuse this network: it is wrong in {claim.wrong:,} of {claim.states:,} local states"
+            f"Rocq would reject this network: it is wrong in {claim.wrong:,} of {claim.states:,} local states"
         )
     written = rocq_files(name, network, given.pattern, given.algorithm, file)
     found = theory_files(written.files.values()) | written.files
@@ -59,14 +59,18 @@ def write_rocq(given: Subject, folder: Path, file: Path | None) -> Export:
     for path, text in found.items():
         make_folder((folder / path).parent)
         write_atomically(folder / path, text.encode())
-    said = [f"make there lets Rocq check {counted(len(written.theorems), 'theorem')}", *written.theorems, *written.left]
-    note = "; ".join(said)
+    lines = [
+        f"run make there to check {counted(len(written.theorems), 'theorem')} with Rocq",
+        *written.theorems,
+        *written.left,
+    ]
+    note = "; ".join(lines)
     return Export([folder / path for path in found], note, about)
 
 
 @dataclass
 class Written:
-    """Files, the theorems in them, and what is not proved and why."""
+    """The files, their theorems, and what is left unproved and why."""
 
     files: dict[str, str] = field(default_factory=dict)
     theorems: list[str] = field(default_factory=list)
@@ -86,11 +90,11 @@ def rocq_files(
     *,
     function: bool = True,
 ) -> Written:
-    """The files of one network, by their paths in the folder; `function`: with the theorem about what it computes."""
+    """Returns the files of one network by path; `function` adds the theorem about what it computes."""
     if network.origin.padding:
-        raise InputError("a network with padding is not written for Rocq; train it without")
+        raise InputError("a network with padding cannot be written for Rocq; train it without padding")
     if network.first.size + network.last.size > MOST_NUMBERS:
-        raise InputError(f"Rocq is given at most {MOST_NUMBERS:,} weights; take a narrower network")
+        raise InputError(f"a network for Rocq can have at most {MOST_NUMBERS:,} weights; use a narrower network")
     large = is_large(pattern, network.shape.width)
     found = Written()
     states = f"the network is right in all {pattern.local_states:,} local states{' (machine integers)' * large}"
@@ -101,7 +105,7 @@ def rocq_files(
     own = listed(algorithm.program, pattern)
     about = algorithm.name if size is None else f"{algorithm.name} of size {size}"
     compare = size if families is not None and size is not None and size >= families.least else None
-    runs = f"{about}: its runs are those of its {counted(len(own.rules), 'rule')}"
+    runs = f"{about}: its runs agree with its {counted(len(own.rules), 'rule')}"
     found.add(
         f"{name}/Program.v", program_text(name, comment(about), own, compare), f"{name}.Program.network_steps", runs
     )
@@ -111,12 +115,12 @@ def rocq_files(
 def _every_size(
     found: Written, name: str, pattern: Pattern, algorithm: Algorithm, function: bool
 ) -> tuple[int | None, ProgramSegments | None]:
-    """Adds what is proved at every size; gives the program's own size, and its families if it has any."""
+    """Adds the proofs for every size; returns the program's own size, and its families if there are any."""
     sizing = algorithm.sizing
     if function and not algorithm.ensures:
         found.left.append("no theorem about what it computes: the program has no ensure line")
     if sizing is None or not sizing.numbers:
-        found.left.append("no theorem at every size: the program has no size, such as that of `let l = 8`")
+        found.left.append("no theorem at every size: the program has no size, such as `let l = 8`")
         return None, None
     key = _size_of(algorithm, sizing)
     size = sizing.numbers[key]
@@ -129,8 +133,8 @@ def _every_size(
     others = [f"{other} = {value}" for other, value in sizing.numbers.items() if other != key]
     about, fixed = ", ".join([algorithm.name, *others]), " with " * bool(others) + ", ".join(others)
     runs = (
-        f"at every size from {families.least} on{fixed}, its runs are the rules' runs; bitwright compared rules and "
-        f"cells, as functions of the size, with the program's at the sizes {families.compared_sizes}"
+        f"at every size from {families.least} on{fixed}, its runs agree with the rules; bitwright compared rules and "
+        f"cells, as functions of the size, with the program at the sizes {families.compared_sizes}"
     )
     text = families_text(name, comment(about), families)
     found.add(f"{name}/Families.v", text, f"{name}.Families.network_runs", runs)
@@ -147,7 +151,7 @@ def _every_size(
 
 
 def _function_files(program: SizedProgram) -> tuple[dict[str, str], int]:
-    """The files about what a program computes, and the size from which on; raises NotAffineError."""
+    """Returns the files about what a program computes, and the smallest size; raises NotAffineError if unsupported."""
     proof = prove_function(program.algorithm)
     if not proof.proved:
         raise NotAffineError(proof.sentence())
@@ -158,7 +162,7 @@ def _function_files(program: SizedProgram) -> tuple[dict[str, str], int]:
 
 
 def _size_of(algorithm: Algorithm, sizing: Sizing) -> str:
-    """The first number of a program on which the number of its bits depends."""
+    """Returns the program's first parameter that changes its number of bits."""
     for name, value in sizing.numbers.items():
         with suppress(BitwrightError):
             if sizing.at(**{name: value + 1}).program.layout.size != algorithm.program.layout.size:
@@ -171,7 +175,7 @@ def _sha256(file: Path | None) -> str | None:
 
 
 def theory_files(texts: Iterable[str]) -> dict[str, str]:
-    """The files of the theory that some texts rest on, each after those that it requires."""
+    """Returns the theory files that these texts require, in dependency order."""
     found: dict[str, str] = {}
     for text in texts:
         for name in " ".join(_REQUIRED.findall(text)).split():
@@ -182,7 +186,7 @@ def theory_files(texts: Iterable[str]) -> dict[str, str]:
 
 
 def project_text(paths: list[str]) -> str:
-    """The list of files that `coq_makefile` reads."""
+    """Returns the file list for `coq_makefile`."""
     folders = dict.fromkeys(path.partition("/")[0] for path in paths)
     return "".join(f"-Q {folder} {'Bitwright' if folder == 'theory' else folder}\n" for folder in folders) + "".join(
         f"{path}\n" for path in paths
@@ -190,14 +194,14 @@ def project_text(paths: list[str]) -> str:
 
 
 def makefile_text(paths: list[str]) -> str:
-    """How to check a folder."""
+    """Returns the Makefile that checks a folder."""
     libraries = " ".join(path.removesuffix(".v").replace("/", ".") for path in paths if not path.startswith("theory/"))
     where = " ".join(line for line in project_text(paths).splitlines() if line.startswith("-Q"))
     return render("Makefile", where=where, libraries=libraries)
 
 
 def module_name(text: str) -> str:
-    """A name that Rocq takes for a folder of files: `examples/gray.bw` is `Gray`, `é` is `E`, and `λ` is `N3bb`."""
+    """Returns a valid Rocq name for a folder of files: `examples/gray.bw` is `Gray`, `é` is `E`, and `λ` is `N3bb`."""
     plain = normalize("NFKD", Path(text).stem)  # é as e and an accent
     spelt = "".join(
         one if one.isascii() or not one.isalpha() else f" {ord(one):x} " for one in plain if not combining(one)
@@ -206,6 +210,6 @@ def module_name(text: str) -> str:
     name = "".join(word[:1].upper() + word[1:] for word in words)
     if not name:
         raise InputError(f"{option('path')} needs a name with a letter, got {text}")
-    if name.lower() in ("bitwright", "coq", "theorems", "theory"):  # which other folders have
+    if name.lower() in ("bitwright", "coq", "theorems", "theory"):  # names of other folders
         return f"{name}Program"
     return name if name[0].isalpha() else f"N{name}"

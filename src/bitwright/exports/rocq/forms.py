@@ -1,6 +1,6 @@
-"""Values of a program at every size: what they are at a few sizes, with affine forms in the size in place of numbers.
+"""Values of a program at every size: fitted at a few sizes, with numbers replaced by affine forms in the size.
 
-The size is l, and the row of a stretch is i, or k where only every second, third or fourth row counts.
+The size is l, and the row of a stretch is i, or k if only every second, third or fourth row counts.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from bitwright.proofs.kinds.affine import ONE, Affine
 from bitwright.proofs.kinds.lines import Case, NotCoveredError, Reader
 from bitwright.rules.expressions import Combined, Expression, Negation
 
-FITTED = range(9, 14)  # sizes whose values give the forms
+FITTED = range(9, 14)  # sizes at which forms are fitted
 SIZE, ROW = Affine.of("l"), Affine.of("i")
 
 
 class NotAffineError(Exception):
-    """The program is no set of families of the form that can be written; the message says what is not."""
+    """Raised if a program does not consist of families that can be exported; the message explains which part."""
 
 
 def at_every_size(values: Mapping[int, Any]) -> Any:
-    """The value that is these at some sizes: its forms may grow with the size, all else is the same at every size.
+    """Fits a value at every size to values at some sizes: its forms may grow, and everything else must be equal.
 
     >>> at_every_size({2: (Affine.of(1), "p"), 3: (Affine.of(3), "p")})
     (Affine(terms=(('', Fraction(-3, 1)), ('l', Fraction(2, 1)))), 'p')
@@ -35,7 +35,7 @@ def at_every_size(values: Mapping[int, Any]) -> Any:
         parts = [at_every_size(dict(zip(values, part, strict=True))) for part in zip(*values.values(), strict=True)]
         return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
     if any(one != first for one in others):
-        raise NotAffineError("rules, cells or words of different sizes are not of the same form")
+        raise NotAffineError("rules, cells or words do not have the same form at different sizes")
     return first
 
 
@@ -44,17 +44,17 @@ def _growing(values: Mapping[int, Affine]) -> Affine:
     growth = ((other - one) * Fraction(1, more - l)).constant
     found = one + (SIZE - l) * (growth or 0)
     if growth is None or any(found.put({"l": Affine.of(l)}) != value for l, value in values.items()):
-        raise NotAffineError("a number is no affine function of the size")
+        raise NotAffineError("a number is not an affine function of the size")
     return found
 
 
 def value_at(form: Affine, l: int, i: int = 0) -> int:
-    """A form at a size, in a row."""
+    """Evaluates a form at a size and row."""
     return int(form["l"] * l + form["i"] * i + form[ONE])
 
 
 def form_of(part: Expression, size: str, index: str = "") -> Affine | None:
-    """An expression of the size, an index and constants; None for any other."""
+    """Returns the form of an expression in the size, an index and constants; None for any other expression."""
     with suppress(NotCoveredError, ValueError):
         ((form, _),) = Reader({}, {}).form(part, Case({}))
         known = {size: SIZE} | ({index: ROW} if index else {})
@@ -64,12 +64,12 @@ def form_of(part: Expression, size: str, index: str = "") -> Affine | None:
 
 
 def text_of(part: Expression, leaf: Callable[[Expression], str | None], signs: Mapping[str, str], refusal: str) -> str:
-    """An expression in Rocq.
+    """Formats an expression in Rocq.
 
     Args:
-        leaf: the text of a part that it knows; other parts are a sign and what it joins.
-        signs: the texts of signs, each with a place `{}` for every operand.
-        refusal: the message of the NotAffineError about any other part.
+        leaf: returns the text of a known part; all other parts must be a sign with operands.
+        signs: the formats of signs, with a `{}` for every operand.
+        refusal: the message of the NotAffineError for any other part.
     """
     if (found := leaf(part)) is not None:
         return found
@@ -84,18 +84,18 @@ def text_of(part: Expression, leaf: Callable[[Expression], str | None], signs: M
 
 
 def natural(form: Affine) -> str:
-    """A form as natural numbers."""
+    """Formats a form in natural numbers."""
     return natural_sum([*((int(form[name]), [name]) for name in sorted(form.names)), (int(form[ONE]), [])])
 
 
 def argument(form: Affine) -> str:
-    """A form as natural numbers, in brackets where it is not a single word."""
+    """Formats a form in natural numbers, with parentheses unless it is a single word."""
     text = natural(form)
     return f"({text})" if " " in text else text
 
 
 def natural_sum(terms: Sequence[tuple[int, Sequence[str]]]) -> str:
-    """Products with factors, as natural numbers: what is added first, then what is subtracted, which is never more.
+    """Formats weighted products in natural numbers: first the terms added, then those subtracted, which are never more.
 
     >>> natural_sum([(4, ["l", "l"]), (-1, ["l"]), (-3, [])])
     '4 * l * l - l - 3'

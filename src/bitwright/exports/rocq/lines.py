@@ -1,8 +1,8 @@
-"""The `ensure` lines of a chain program, each in three texts: as a formula for the verified checker, as a statement for
-people, and as a test that can be computed. Formula and test have the same connectives, for a short proof.
+"""The `ensure` lines of a chain program in three forms: a formula for the verified checker, a readable statement, and a
+computable test. Formula and test have the same connectives, which keeps the proof short.
 
-Numbers are weighted sums of words, as text for people and as laws for the checker. A certificate has a chain, in which
-every bit of the program is a track of a letter.
+Numbers are weighted sums of words, written as readable text and as laws for the checker. A certificate has a chain, in
+which every bit of the program is a track of a letter.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bitwright.rules.ensures import EnsureLine
 from bitwright.rules.expressions import COMPARISONS, CONNECTIVES, Combined, Constant, Expression, Named, Negation
 
 _FLIPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_SIGNS = {  # of left - right: may be negative, zero, positive
+_SIGNS = {  # whether left - right may be negative, zero, positive
     "==": (0, 1, 0),
     "!=": (1, 0, 1),
     "<": (1, 0, 0),
@@ -44,7 +44,7 @@ POWER = "2^"  # 2^positions
 
 @dataclass(frozen=True)
 class CertifiedChain:
-    """The chain of a certificate, and where its tracks stand."""
+    """The chain of a certificate, and the positions of its tracks."""
 
     certificate: Mapping[str, Any]
     classes: Mapping[str, Any]
@@ -58,13 +58,13 @@ class CertifiedChain:
         chain = certificate["chain"]
         tracks = tuple((array, growth, growth * shift - sub) for array, growth, sub, shift in chain["places"])
         if any(offset < 0 for _, _, offset in tracks):
-            raise NotAffineError("an array begins two positions after another one")
+            raise NotAffineError("an array begins two positions after another")
         positions = SIZE * chain["unit"] + chain["extra"]
         return cls(certificate, chain["classes"], chain["globals"], certificate["clock"], tracks, positions)
 
     @property
     def steps(self) -> Affine:
-        """The number of steps after which the clock says that a run is over."""
+        """The number of steps after which the clock ends a run."""
         clock, n = self.clock, self.positions
         if clock["fixed"] is not None:
             return Affine.of(clock["fixed"])
@@ -72,7 +72,7 @@ class CertifiedChain:
         return n * rate + int(clock["delay"] - clock["early"])
 
     def place(self, bit: Bit) -> tuple[int, int] | None:
-        """Track and position, from 0, of a bit; None for a global."""
+        """Returns track and position (from 0) of a bit; None for a global."""
         name, index = bit
         for number, (array, growth, offset) in enumerate(self.tracks):
             if array == name and index and (index[0] - offset) % growth == 0:
@@ -82,7 +82,7 @@ class CertifiedChain:
 
 @dataclass(frozen=True)
 class ScaledSum:
-    """A sum that the checker compares with 0, times `scale`."""
+    """A sum, times `scale`, that the checker compares with 0."""
 
     sum: Sum
     scale: int
@@ -99,7 +99,7 @@ class ScaledSum:
 
 @dataclass(frozen=True)
 class Truth:
-    """What is true or false: for the checker, for people, and computed."""
+    """A truth value as a formula, a statement and a test."""
 
     formula: str
     statement: str
@@ -108,7 +108,7 @@ class Truth:
 
 @dataclass(frozen=True)
 class Line:
-    """A line; `after`: the earlier statement that its proof needs."""
+    """A line; `after` is the earlier statement that its proof needs."""
 
     truth: Truth
     laws: range
@@ -116,29 +116,29 @@ class Line:
 
 
 class ChainLines:
-    """All lines of a program, and the laws that they compare; raises NotAffineError for a line that has none."""
+    """All lines of a program and the laws that they compare; raises NotAffineError for a line without a law."""
 
     def __init__(self, chain: CertifiedChain, program: SizedProgram) -> None:
         self.chain, self.words, self.size = chain, program.words, program.size
         self.laws: list[ScaledSum] = []
         self.lines: list[Line] = []
-        self._quotients: dict[tuple[Hashable, int], tuple[str, str]] = {}  # of lines so far: an output, and its line
+        self._quotients: dict[tuple[Hashable, int], tuple[str, str]] = {}  # quotients so far: an output, and its line
         self._after = ""
         for line in program.algorithm.claims:
             if line.ranges:
-                raise NotAffineError(f"'{line}' is about single bits, and the run takes longer for longer words")
+                raise NotAffineError(f"'{line}' is about single bits, but the run takes longer for longer words")
             self.lines.append(self._line(line))
         self.halt = self.words.halt
 
     @property
     def formulas(self) -> list[str]:
-        """What the checker is asked: that the run has halted, and the lines."""
+        """The checker's goals: that the run has halted, and the lines."""
         halted = [] if self.halt is None else [self.end(self.halt)[0]]
         return [*halted, *(line.truth.formula for line in self.lines)]
 
     @property
     def halting(self) -> str:
-        """The bit that ends a run, as a chain program has it."""
+        """The bit that ends a run, in the form of a chain program."""
         if self.halt is None:
             return "None"
         _, end, number = self.end(self.halt)
@@ -183,7 +183,7 @@ class ChainLines:
         return isinstance(part, Negation) or (isinstance(part, Combined) and part.sign in (*COMPARISONS, *CONNECTIVES))
 
     def _same(self, part: Combined) -> Truth:
-        """Two truths, or a truth and 0 or 1, are the same, or not."""
+        """Compares two truths, or a truth with 0 or 1."""
         equal = part.sign == "=="
         for one, other in ((part.left, part.right), (part.right, part.left)):
             if isinstance(other, Constant):
@@ -228,7 +228,7 @@ class ChainLines:
         return self.sign(combine(self.linear(part.left), self.linear(part.right), -1), _SIGNS[part.sign])
 
     def _divided(self, left: Combined, sign: str, right: Expression) -> str:
-        """E // k compared with a number; E mod 2^l == W; and E % k == W where another line says what E // k is."""
+        """Handles E // k compared with a number, E mod 2^l == W, and E % k == W if another line defines E // k."""
         inner, other, k = self.linear(left.left), self.linear(right), left.right
         if isinstance(k, Constant) and left.sign == "//":
             whole = combine(inner, other, -k.value)  # E // k compares with R as E - k * R with 0, or with k - 1
@@ -256,7 +256,7 @@ class ChainLines:
     # Numbers.
 
     def word(self, part: Expression) -> Word | None:
-        """The output or the input that an expression is."""
+        """Returns the output or input named by an expression, or None."""
         if not isinstance(part, Named) or part.index is not None:
             return None
         if not part.entered and part.text in self.words.outputs:
@@ -291,14 +291,14 @@ class ChainLines:
         return None
 
     def text(self, part: Expression) -> str:
-        """A number of a line."""
+        """Formats a number of a line."""
 
         def leaf(part: Expression) -> str | None:
             if isinstance(part, Constant):
                 return str(part.value)
             if isinstance(part, Named):
                 if (word := self.word(part)) is None:
-                    raise NotAffineError(f"'{part.text}' stands where a word is expected")
+                    raise NotAffineError(f"a word is expected instead of '{part.text}'")
                 return self.words.value(word)
             power = self.power(part)
             return None if power is None else f"2 ^ Z.of_nat ({natural(power)})"
@@ -306,13 +306,13 @@ class ChainLines:
         return text_of(part, leaf, _ARITHMETIC, "a truth is used as a number")
 
     def length(self, part: Expression) -> Affine | None:
-        """The bits of a word of one array."""
+        """Returns the number of bits of a word of one array, or None."""
         word = self.word(part)
         first, *others = self.words.parts(word) if word else [None]
         return None if others or first is None else first.length
 
     def place(self, name: Named) -> tuple[str, str] | None:
-        """The formula and the text of an output of one bit, or of a bit of an output."""
+        """Returns formula and text of a one-bit output, or of a bit of an output."""
         if name.entered or name.text not in self.words.outputs:
             if name.index is not None:
                 raise NotAffineError(f"a line is about a bit of the input {name.text}")
@@ -324,12 +324,12 @@ class ChainLines:
             return self.end(part)[0], f"{output_name(name.text)} l s"
         at = form_of(name.index, self.size)
         if at is None or others or not part.whole:
-            raise NotAffineError(f"a line is about a bit of {name.text}, which is no array from its first bit on")
+            raise NotAffineError(f"a line is about a bit of {name.text}, which is not an array from its first bit on")
         bit = Part(part.array, at)
         return self.end(bit)[0], bit.bit("s")
 
     def end(self, part: Part) -> tuple[str, str, int]:
-        """A bit near an end: its formula, which end it is, and its track or global."""
+        """Returns the formula of a bit at an end, the end, and its track or global."""
         if part.index is None:
             return f"Global {self.chain.flags.index(part.array)}", "global", self.chain.flags.index(part.array)
         n = self.chain.positions
@@ -342,7 +342,7 @@ class ChainLines:
         raise NotAffineError(f"{part.array}[{natural(part.index)}] is not at an end")
 
     def sign(self, sum_: Sum, signs: Sequence[bool | int]) -> str:
-        """The formula that a sum has one of these signs: negative, zero, positive. Bits without a weight are cases."""
+        """Returns the formula that a sum has one of these signs (negative, zero, positive) by unweighted bits."""
         for word, factor in ScaledSum(sum_, 1).words.items():
             parts = self.words.parts(word)
             if all(not part.whole for part in parts) and any(self._weight(part) is None for part in parts):
@@ -363,26 +363,26 @@ class ChainLines:
         return f"Or (And ({bit}) ({on})) (And (Not ({bit})) ({self._cases(sum_, others, signs)}))"
 
     def law(self, sum_: Sum) -> int:
-        """The number of the law about a sum."""
+        """Returns the number of the law for a sum."""
         arrays = [part for word in ScaledSum(sum_, 1).words for part in self.words.parts(word) if part.whole]
         self.laws.append(ScaledSum(sum_, 2 ** max([0, *(self._first(part)[1] for part in arrays)])))
         return len(self.laws) - 1
 
     def _first(self, part: Part) -> tuple[int, int]:
-        """Track and position of the first bit of an array."""
+        """Returns track and position of the first bit of an array."""
         place = self.chain.place((part.array, (1,)))
         if place is None or self.chain.tracks[place[0]][1] != 1:
-            raise NotAffineError(f"{part.array} is no track of single bits")
+            raise NotAffineError(f"{part.array} is not a track of single bits")
         return place
 
     def _weight(self, part: Part) -> tuple[str, int, Fraction] | None:
-        """Of a single bit its end, its track, and its weight there; None if it weighs nothing at its position."""
+        """Returns the end, track and weight of a single bit; None if it has no weight at its position."""
         _, end, track = self.end(part)
         distance = part.exponent - (self.chain.positions - 1) * (end == "last")
         return None if end == "global" or distance.constant is None else (end, track, Fraction(2) ** int(distance[ONE]))
 
     def law_text(self, law: ScaledSum) -> str:
-        """Weights by track: of all positions, of the inputs, and of the bits at both ends."""
+        """Formats weights by track: all positions, the inputs, and the bits at both ends."""
         weights: dict[str, dict[int, int]] = {"base": {}, "entered": {}, "first": {}, "last": {}}
         for word, factor in law.words.items():
             for part in self.words.parts(word):
@@ -395,7 +395,7 @@ class ChainLines:
                     raise NotAffineError(f"{part.array} weighs nothing at its position")
                 weight *= factor * law.scale
                 if weight.denominator > 1:
-                    raise NotAffineError(f"the weight of {part.array} is no integer")
+                    raise NotAffineError(f"the weight of {part.array} is not an integer")
                 weights[where][track] = weights[where].get(track, 0) + int(weight)
         texts = [each(sorted(own.items()), "({0}, ({1})%Z)") for own in weights.values()]
         return f"(({law.constant * law.scale})%Z, Law {' '.join(texts)})"

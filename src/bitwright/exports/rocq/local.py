@@ -1,7 +1,7 @@
-"""From `ensure` lines about single bits to a theorem, where a run takes the same few steps at every size.
+"""Proves `ensure` lines about single bits if a run takes the same few steps at every size.
 
-Every bit of the last state depends on a few bits of the first one. So Rocq writes the steps out and tries all values of
-those bits, and no certificate is needed. Lines about sums, and longer runs of longer words, are left to `chain`.
+Every bit of the last state depends on a few bits of the first, so Rocq unfolds the steps and tries all values of those
+bits without a certificate. `chain` handles lines about sums, and runs that take longer for longer words.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BOOLEAN: Mapping[str, str] = {
 
 
 def local_text(program: SizedProgram, steps: int, rests: bool) -> str:
-    """A file about so many steps; `rests`: which also says that nothing changes any more; raises NotAffineError."""
+    """Returns a file about this many steps; `rests` adds that nothing changes after them; raises NotAffineError."""
     rules = program.families.rules
     if any(item.whole for rule in rules for item in rule.lists[1]):
         raise NotAffineError("a rule writes a whole array")
@@ -42,7 +42,7 @@ def local_text(program: SizedProgram, steps: int, rests: bool) -> str:
 
 
 def _line(line: EnsureLine, program: SizedProgram, steps: int) -> str:
-    """A line about single bits."""
+    """Formats a line about single bits."""
     if len(line.ranges) > 1:
         raise NotAffineError(f"'{line}' has more than one index")
     words, index = program.words, line.ranges[0].name if line.ranges else ""
@@ -59,13 +59,13 @@ def _line(line: EnsureLine, program: SizedProgram, steps: int) -> str:
             if not part.entered and part.text in words.outputs:
                 array, *others = words.outputs[part.text]
                 if others or not array.whole:
-                    raise NotAffineError(f"'{part.text}' is no array from its first bit on")
+                    raise NotAffineError(f"'{part.text}' is not an array from its first bit on")
                 return f'(s (at_ "{array.array}" ({place(part.index)})))'
             if part.text in words.inputs:
                 return f"(bit_of {words.variables[part.text]} ({place(part.index)}))"
         return None
 
-    truth, refusal = line.truth, f"'{line}' is not about single bits, and the run takes {steps} steps at every size"
+    truth, refusal = line.truth, f"'{line}' is not about single bits, but the run takes {steps} steps at every size"
     equation = isinstance(truth, Combined) and truth.sign == "=="
     sides = (truth.left, truth.right) if isinstance(truth, Combined) and equation else (truth, Constant(1))
     claim = " = ".join(text_of(side, bit, _BOOLEAN, refusal) for side in sides)

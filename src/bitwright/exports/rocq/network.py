@@ -1,4 +1,4 @@
-"""A network, and a program at one size and at every size, as text for Rocq."""
+"""Rocq text for a network, and for a program at one size and at every size."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_BY_LISTS = 500_000  # local states times width: some ten seconds
 
 
 def network_text(network: IntegerNetwork, pattern: Pattern, file_sha256: str | None) -> str:
-    """The tensors, the pattern, and the check of all local states by the kernel."""
+    """Returns the tensors, the pattern, and the kernel's check of all local states."""
     kinds, between = [], ";\n         "
     for kind in pattern.kinds:
         tables = [
@@ -40,15 +40,15 @@ def network_text(network: IntegerNetwork, pattern: Pattern, file_sha256: str | N
 
 
 def is_large(pattern: Pattern, width: int) -> bool:
-    """Whether lists of Z are too slow for the check: it then takes machine integers, and the axioms about them."""
+    """Whether lists of Z are too slow, so that the check uses machine integers and the axioms about them."""
     return pattern.local_states * width > MOST_BY_LISTS
 
 
 def program_text(name: str, about: str, program: Listed, size: int | None) -> str:
-    """One size written out: every run by cells is a run of the rules; nothing is proved by hand.
+    """Returns the theorem at one size that every run by cells is a run of the rules.
 
     Args:
-        size: of the families that it is compared with, if there are any.
+        size: of the families to compare with, if there are any.
     """
     rules = [
         f"when_write {each(zip(map(_bit, rule.lists[0]), map(bool, rule.form), strict=True), '({0}, {1})')} "
@@ -63,7 +63,7 @@ def program_text(name: str, about: str, program: Listed, size: int | None) -> st
 
 
 def families_text(name: str, about: str, families: ProgramSegments) -> str:
-    """Rules and cells as functions of l, and the proof that the rules consist of the cells at every size."""
+    """Returns rules and cells as functions of l, and the proof that the rules consist of the cells at every size."""
 
     def in_cell(piece: Piece) -> str:
         row = "" if families.cells[piece.target].single else f" {argument(piece.row)}"

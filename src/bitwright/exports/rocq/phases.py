@@ -1,7 +1,7 @@
-"""Phases of a loop as text for Rocq: what the busy arrays compute while a timer runs.
+"""Rocq text for the phases of a loop: what the busy arrays compute while a timer runs.
 
-That is a theorem of the verified checker, in a file of its own; that they work undisturbed until the timer has run is
-shown tick by tick, in the file about the loop.
+The result is a theorem of the verified checker in a separate file. The file about the loop shows, tick by tick, that
+nothing disturbs these arrays until the timer ends.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NETWORK = "(** This network, in the cells of the program, computes it. *)\n"
 
 @dataclass(frozen=True)
 class PhaseFile:
-    """What a text of busy arrays computes, at every size from `families.least` on."""
+    """The function of a text of busy arrays, at every size from `families.least` on."""
 
     module: str
     families: ProgramSegments
@@ -38,7 +38,7 @@ class PhaseFile:
 
 
 def phase_file(name: str, proof: RoundsProof, text: str, number: int, certificate: Mapping[str, Any]) -> PhaseFile:
-    """The file about one text; raises NotAffineError where the checker takes no such text."""
+    """Returns the file about one text; raises NotAffineError if the checker does not support it."""
 
     def make(size: int) -> Algorithm:
         numbers = {**proof.numbers_of(text), proof.size: size}
@@ -50,7 +50,7 @@ def phase_file(name: str, proof: RoundsProof, text: str, number: int, certificat
     names, written = names_in(marked), with_names(marked)
     head, network = f"From {name} Require Net Families.\n", written.find(_NETWORK)
     if head not in written or network < 0:
-        raise NotAffineError("what a phase computes is no theorem about rules of its own")
+        raise NotAffineError("the function of a phase is not a theorem about separate rules")
     rules = f"Module Families.\nImport Rules Words.\n{render('rules', families=families)}End Families.\n"
     text = written[:network].replace(head, "").replace("\n\n", f"\n\n{rules}\n", 1)
     outputs = {word.name: names[output_name(word.name)] for word in program.algorithm.outputs}
@@ -66,12 +66,12 @@ class Phase:
         wait = self.wait
         self.timer = states.length(wait.timer)
         self.sums = [array for array in wait.busy if wait.after[array] != OFF]
-        self.new = [wait.after[array][1] for array in self.sums]  # the words that the phase makes
+        self.new = [wait.after[array][1] for array in self.sums]  # the words that the phase produces
         if any(states.single[array] for array in wait.busy):
-            raise NotAffineError(f"a single bit works while {wait.timer} runs")
+            raise NotAffineError(f"a single bit changes while {wait.timer} runs")
         began = {a: f"({states.value(a, word_name(self.state[a][1]))})" for a in wait.inputs}
         self.entered, self.ranges = " ".join(began.values()), " (val_range _ _)" * len(began)
-        self.made = [  # of each sum: its array, what it is the sum of, the power of two, and the word that it ends as
+        self.made = [  # for each sum: its array, its terms, the power of two, and the resulting word
             (
                 array,
                 " + ".join(f"{factor} * {began[name]}" for name, factor in wait.sums[array].items()),

@@ -17,7 +17,7 @@ from bitwright.rules.pattern import Pattern
 
 @dataclass(frozen=True)
 class SizedProgram:
-    """A program at every size: `make` gives it at one of its number `size`, and it is compared at `own` too."""
+    """A program at every size: `make` builds it for a value of its parameter `size`; it is also compared at `own`."""
 
     name: str  # of its folder
     algorithm: Algorithm
@@ -27,26 +27,26 @@ class SizedProgram:
     own: tuple[int, ...] = ()
 
     def listed(self, size: int) -> Listed:
-        """Its rules and cells at a size."""
+        """Returns its rules and cells at a size."""
         return listed(self.make(size).program, self.pattern)
 
     @cached_property
     def families(self) -> ProgramSegments:
-        """Its rules and cells as functions of the size; raises NotAffineError."""
+        """Its rules and cells as functions of the size; raises NotAffineError if there are none."""
         return families_of(self.listed, *self.own)
 
     @cached_property
     def sized(self) -> Mapping[int, Algorithm]:
-        """The program at sizes that show what it is, and at all at which it is compared."""
+        """The program at the fitted sizes and at all compared sizes."""
         return {l: self.make(l) for l in sorted({*FITTED, *self.families.compared})}
 
     @cached_property
     def words(self) -> Words:
-        """Its inputs and outputs; raises NotAffineError."""
+        """Its inputs and outputs; raises NotAffineError if they are not functions of the size."""
         return Words.of(self.algorithm, self.sized)
 
     @property
     def pieces(self) -> dict[str, Any]:
-        """What every file about it says of it."""
+        """Template values common to all files about the program."""
         about = comment(self.algorithm.name)
         return {"name": self.name, "about": about, "families": self.families, "words": self.words}

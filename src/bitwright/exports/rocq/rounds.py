@@ -1,8 +1,8 @@
-"""From a proof by rounds to a theorem: a loop with an invariant at a bit, for Rocq.
+"""Turns a proof by rounds, a loop with an invariant at a bit, into a Rocq theorem.
 
-What the phases compute are theorems of the verified checker, each in a file of its own (`phases`). The file about the
-loop has the steps from one state of the arrays to the next (`states`), the paths of a round, what comes after the last
-round, and the algebra of the invariant (`algebra`); `Rounds.v` joins them. Nothing here has to be believed.
+The functions of phases are theorems of the verified checker, each in a separate file (`phases`). The file about the
+loop contains the steps from one state of the arrays to the next (`states`), the paths of a round, the steps after the
+last round, and the algebra of the invariant (`algebra`); `Rounds.v` joins them. This module need not be trusted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bitwright.rules.text import syntax
 
 
 def rounds_files(program: SizedProgram, proof: RoundsProof) -> tuple[dict[str, str], int]:
-    """The files, the one with the theorem last, and the size from which on it holds; raises NotAffineError."""
+    """Returns the files, ending with the theorem, and its smallest size; raises NotAffineError if unsupported."""
     if not proof.plain:
         raise NotAffineError("its loop needs inequalities, remainders or where lines, which are not exported yet")
     name, algorithm, families, words = program.name, program.algorithm, program.families, program.words
@@ -39,7 +39,7 @@ def rounds_files(program: SizedProgram, proof: RoundsProof) -> tuple[dict[str, s
     long = next(l for l in range(1, 99) if all(value_at(length, l) >= 1 for length in lengths))
     least = max(families.least, long, *(file.families.least for file in files.values()))
     if any(way.states[-1][proof.measure][0] == "up" for way in proof.ways):
-        raise NotAffineError(f"{proof.measure} loses its highest bits, and Rocq's loop takes a word that is halved")
+        raise NotAffineError(f"{proof.measure} loses its highest bits, but Rocq's loop needs a word that is halved")
     states = States(proof, least)
     algebra = Algebra(proof, states, words.variables)
     shown = list(dict.fromkeys(proof.array_of(word.name) for word in algorithm.outputs))
@@ -78,7 +78,7 @@ def rounds_files(program: SizedProgram, proof: RoundsProof) -> tuple[dict[str, s
 
 
 def _paths(states: States, algebra: Algebra, files: Mapping[str, PhaseFile]) -> list[dict[str, Any]]:
-    """The paths of a round, step by step; the first phase of a module comes with its lemmas about bits."""
+    """Returns the paths of a round step by step; the first phase of a module includes its lemmas about bits."""
     known: set[str] = set()
     paths = []
     for number, way in enumerate(states.proof.ways, 1):
@@ -96,7 +96,7 @@ def _paths(states: States, algebra: Algebra, files: Mapping[str, PhaseFile]) -> 
 
 
 def _moves(number: int, way: Path, states: States, files: Mapping[str, PhaseFile]) -> list[dict[str, Any]]:
-    """The steps and phases of a path."""
+    """Returns the steps and phases of a path."""
     words, last, moves = list(states.proof.words), len(way.states) - 1, []
     for at in range(last):
         before, phase, own = f"state_{number}_{at}'" if at else "cut'", None, word_names(words)
@@ -116,7 +116,7 @@ def _moves(number: int, way: Path, states: States, files: Mapping[str, PhaseFile
 
 
 def _rests(states: States, words: list[str]) -> list[dict[str, Any]]:
-    """The steps after the last round: every state but the last, which is the first of the next path."""
+    """Returns the steps after the last round: every state but the last, which begins the next path."""
     rests = []
     for number, way in enumerate(states.proof.resting, 1):
         for at in range(len(way.states) - 1):
@@ -136,7 +136,7 @@ def _rests(states: States, words: list[str]) -> list[dict[str, Any]]:
 
 
 def _line(part: Expression, inputs: Mapping[str, str], outputs: Mapping[str, str]) -> str:
-    """An `ensure` line, with these texts for inputs and outputs."""
+    """Formats an `ensure` line with these texts for inputs and outputs."""
 
     def leaf(part: Expression) -> str | None:
         if isinstance(part, Constant):
@@ -145,19 +145,19 @@ def _line(part: Expression, inputs: Mapping[str, str], outputs: Mapping[str, str
             return None
         known = inputs if part.entered else {**inputs, **outputs}
         if part.text not in known:
-            raise NotAffineError(f"an ensure line of a loop is about {part.text}, which is no input or output")
+            raise NotAffineError(f"an ensure line of a loop is about {part.text}, which is not an input or output")
         return known[part.text]
 
     signs = {"==": "{} = {}"} | {sign: f"({{}} {sign} {{}})" for sign in "+-*^"}
-    return text_of(part, leaf, signs, "an ensure line is no equation of polynomials")
+    return text_of(part, leaf, signs, "an ensure line is not an equation of polynomials")
 
 
 def _steps(proof: RoundsProof, sized: Mapping[int, Algorithm]) -> str:
-    """The number of steps, as a polynomial in the size."""
+    """Returns the number of steps as a polynomial in the size."""
     (count,) = (
         item.value for item in proof.tree.statements if isinstance(item, syntax.Count) and item.token.text == "steps"
     )
     growth = growth_of(proof.reader, count)
     if any(a.steps != growth(l) for l, a in sized.items()):
-        raise NotAffineError("the number of steps is no polynomial in the size")
+        raise NotAffineError("the number of steps is not a polynomial in the size")
     return natural_sum([(int(factor), ["l"] * power) for power, factor in enumerate(growth.coeffs())][::-1])

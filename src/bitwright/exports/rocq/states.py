@@ -1,4 +1,4 @@
-"""States of a loop as text for Rocq: what each array is. Names that the file makes up end in a prime."""
+"""Rocq text for the states of a loop, array by array. Invented names end in a prime."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _ALL_OR_NOTHING = {"off": "false", "on": "true", "(only 1)": "true"}
 
 
 def affine(growth: Growth) -> Affine:
-    """a * l + b from its coefficients."""
+    """Returns a * l + b from its coefficients."""
     return SIZE * int(growth[1]) + int(growth[0])
 
 
 def word_name(word: str) -> str:
-    """The bits of a word in a proof: those of an array at the cut, or those that it has after a phase."""
+    """Returns the name of a word's bits in a proof, at the cut or after a phase."""
     array, _, phase = word.partition(" of phase ")
     return bits_name(f"{array}'{phase}")
 
 
 def word_names(words: Iterable[str], between: str = " ") -> str:
-    """The bits of several words."""
+    """Returns the names of the bits of several words."""
     return between.join(map(word_name, words))
 
 
@@ -41,7 +41,7 @@ class States:
             raise NotAffineError("a word of the invariant is a single bit")
 
     def length(self, array: str) -> str:
-        """The number of its bits."""
+        """The number of bits of an array."""
         return argument(affine(self.proof.lengths[array]))
 
     def shape(self, array: str, shape: Shape) -> str:
@@ -57,21 +57,21 @@ class States:
         return between.join(self.shape(word, state[word]) for word in words)
 
     def value(self, array: str, bits: str) -> str:
-        """The number that these bits are in this array."""
+        """The number that these bits represent in this array."""
         return f"val {self.length(array)} {bits}"
 
     def values(self) -> dict[str, str]:
-        """Those of all words at the cut."""
+        """The values of all words at the cut."""
         return {word: self.value(word, word_name(word)) for word in self.proof.words}
 
     def holds(self, array: str, bits: str) -> str:
-        """That an array has these bits."""
+        """The fact that an array has these bits."""
         if self.single[array]:
             return f's (flag "{array}") = {_ALL_OR_NOTHING.get(bits, f"{bits} 1")}'
         return f'holds s "{array}" {self.length(array)} {bits}'
 
     def state(self, state: State, but: Sequence[str] = ()) -> str:
-        """What all arrays are, but some."""
+        """The facts about all arrays except those in `but`."""
         return conjunction(self.holds(one, self.shape(one, state[one])) for one in self.single if one not in but)
 
     def facts(self, way: Path) -> list[str]:
@@ -79,30 +79,30 @@ class States:
         return [f"{word_name(word)} 1 = {'true' if bit else 'false'}" for word, bit in way.fixed.items()]
 
     def assumed(self, way: Path) -> str:
-        """What a lemma about a path takes for granted."""
+        """The assumptions of a lemma about a path."""
         return " -> ".join([f"{self.least} <= l", *self.facts(way)])
 
     def assumptions(self, way: Path) -> str:
-        """The names of that in a proof."""
+        """The names of these assumptions in a proof."""
         return " ".join(["L", *(f"F{at}" for at in range(len(way.fixed)))])
 
 
 def cases_of(ways: Iterable[Path], names: str = "F") -> str:
-    """The case distinction on all bits that some path depends on, as the beginning of a tactic."""
+    """Returns the start of a tactic that distinguishes cases on all bits that a path depends on."""
     words = dict.fromkeys(word for way in ways for word in way.fixed)
     return "".join(f"destruct ({word_name(word)} 1) eqn:{names}{at}; " for at, word in enumerate(words))
 
 
 def taken(fact: str, names: Sequence[str]) -> str:
-    """A tactic that names the parts of a fact: a conjunction, or something that exists."""
+    """Returns a tactic that names the parts of a conjunction or existential."""
     return f"pose proof {fact} as {names[0]}" if len(names) == 1 else f"destruct {fact} as {pattern(names)}"
 
 
 def pattern(names: Sequence[str]) -> str:
-    """How Rocq takes a conjunction apart, or something that exists."""
+    """Returns the pattern that destructs a conjunction or existential."""
     return names[0] if len(names) == 1 else f"({' & '.join(names)})"
 
 
 def conjunction(parts: Iterable[str]) -> str:
-    """All of these."""
+    """Joins facts to a conjunction."""
     return " /\\ ".join(parts)

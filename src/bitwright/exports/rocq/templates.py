@@ -1,4 +1,4 @@
-"""Templates of Rocq text: the files in `templates`, in Jinja."""
+"""Renders Rocq text from the Jinja files in `templates`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bitwright.proofs.kinds.affine import Affine
 
 
 def render(file: str, **pieces: object) -> str:
-    """The text of a template with these pieces."""
+    """Renders a template with these values."""
     return _environment().get_template(f"{file}.v").render(pieces)
 
 
@@ -45,7 +45,7 @@ def _environment() -> Environment:
 
 
 def each(rows: Iterable[Any], form: str = "{0}", between: str = "; ") -> str:
-    """A list in Rocq, each of its rows in this form.
+    """Formats a Rocq list with each row in this form.
 
     >>> each([(1, True)], "({0}, {1})")
     '[(1, true)]'
@@ -55,20 +55,20 @@ def each(rows: Iterable[Any], form: str = "{0}", between: str = "; ") -> str:
 
 
 def rocq_bool(value: Any) -> Any:
-    """Truths as Rocq writes them; anything else as it is."""
+    """Formats bools for Rocq; returns other values unchanged."""
     return str(value).lower() if isinstance(value, bool) else value
 
 
 def bits_of(mask: int) -> list[int]:
-    """The numbers of the bits of a mask."""
+    """Returns the numbers of the bits in a mask."""
     return [k for k in range(mask.bit_length()) if mask >> k & 1]
 
 
 def cases(link: Link, tactic: str | Callable[[Piece], str]) -> str:
-    """The case distinction on which residue a row has, and up to which row.
+    """Returns the tactic that distinguishes rows by residue and range.
 
     Args:
-        tactic: for a piece; or a form of a piece and its row.
+        tactic: a function of a piece, or a format string with a piece and its row.
     """
     k = "i" if len(link) == 1 else "k"
 
@@ -81,42 +81,42 @@ def cases(link: Link, tactic: str | Callable[[Piece], str]) -> str:
 
 
 def item_text(item: Item) -> str:
-    """A bit, or all bits of an array up to an index."""
+    """Formats a bit, or all bits of an array up to an index."""
     if item.place is None:
         return f'flag "{item.array}"'
     return f'{"all" if item.whole else "at_"} "{item.array}" {argument(item.place)}'
 
 
 def written(items: Sequence[Item]) -> str:
-    """The bits that a rule writes, or a port is wired to."""
+    """Formats the bits that a rule writes or a port is wired to."""
     single = each(item_text(item) for item in items if not item.whole)
     wholes = [item_text(item) for item in items if item.whole]
     return f"({' ++ '.join([single] * (single != '[]') + wholes)})" if wholes else single
 
 
 def weight(value: int) -> str:
-    """The name of a weight."""
+    """Returns the name of a weight."""
     return f"{'m' if value < 0 else 'p'}{abs(value)}"
 
 
 def writers(rules: Sequence[Segment], array: str) -> list[str]:
-    """That a rule matches, for each that writes this bit or bit i of this array; its row is the one that does."""
+    """Returns the match conditions of all rules that write this bit, or bit i of this array, in the writing row."""
     return [matches(rule, item) for rule in rules for item in rule.lists[1] if item.array == array]
 
 
 def matches(rule: Segment, item: Item) -> str:
-    """That a rule which writes this bit matches; its row is the one that writes bit i."""
+    """Returns the match condition of a rule that writes this bit, in the row that writes bit i."""
     tested, _ = rule.lists
     guards, back = [], Affine()
     if item.whole:
         if not rule.single or item.place is None:
-            raise NotAffineError(f"rules at many places write all of {item.array}")
+            raise NotAffineError(f"rules at many positions write all of {item.array}")
         guards += ["(1 <=? i)", f"(i <=? {natural(item.place)})"]
     elif item.place is not None and rule.single:
         guards.append(f"(i =? {natural(item.place)})")
     elif not rule.single:
         if item.place is None or not item.place["i"]:
-            raise NotAffineError(f"rules at many places write one bit of {item.array}")
+            raise NotAffineError(f"rules at many positions write one bit of {item.array}")
         if item.place["i"] != 1:
             raise NotAffineError(f"a rule writes {item.array} in steps of {item.place['i']}")
         back = item.place - ROW
@@ -129,12 +129,12 @@ def matches(rule: Segment, item: Item) -> str:
 
 
 def _tested(bit: Item, back: Affine) -> str:
-    """A bit that a rule tests, with its row counted from the bit that it writes."""
+    """Formats a bit that a rule tests, with its row relative to the written bit."""
     if bit.place is None:
         return f's (flag "{bit.array}")'
     return f's (at_ "{bit.array}" ({natural(bit.place - back * bit.place["i"])}))'
 
 
 def comment(text: str) -> str:
-    """A name in a comment, which it can neither end nor go on after."""
+    """Escapes a name so that it can neither end nor extend a comment."""
     return " ".join(text.replace("*", "+").replace('"', "'").split())

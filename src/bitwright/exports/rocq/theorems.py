@@ -1,7 +1,7 @@
-"""From `ensure` lines and the invariant that was found for them to a theorem about a program without a loop.
+"""Turns `ensure` lines and their invariant into a theorem about a program without a loop.
 
-Longer runs of longer words are proved by the certificate of a chain (`chain`); runs of the same few steps at every size
-need no certificate (`local`).
+Runs that take longer for longer words are proved by the certificate of a chain (`chain`); runs with the same few steps
+at every size need no certificate (`local`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bitwright.rules.algorithm import FIXED_POINT
 
 
 def function_text(program: SizedProgram, certificate: Mapping[str, Any] | None) -> str:
-    """The file about what a program computes, with marks for names; raises NotAffineError."""
+    """Returns the file about a program's function, with marks for names; raises NotAffineError if unsupported."""
     algorithm, rests = program.algorithm, program.algorithm.halt == FIXED_POINT
     counts = {one.steps for one in program.sized.values()}
     steps = counts.pop() if len(counts) == 1 and algorithm.halt is None else None
@@ -29,13 +29,13 @@ def function_text(program: SizedProgram, certificate: Mapping[str, Any] | None) 
             return local_text(program, steps, rests)
         except NotAffineError:
             if rests or certificate is None or any(line.ranges for line in algorithm.claims):
-                raise  # else the certificate may prove it, which takes lines about words
+                raise  # otherwise the certificate may prove lines about words
     if certificate is None:
         raise NotAffineError("its proof has no certificate")
     if any(power is None for *_, power in certificate["laws"]):
         raise NotAffineError("its proof has a law modulo a power of two, which is not exported yet")
     if rests:
-        raise NotAffineError("the run ends when nothing changes, after more steps for longer words")
+        raise NotAffineError("the run ends when nothing changes, which takes longer for longer words")
     chained = CertifiedChain.of(certificate)
     if algorithm.halt is None and any(one.steps != value_at(chained.steps, l) for l, one in program.sized.items()):
         raise NotAffineError("the number of steps is not the same function of the size at every size")

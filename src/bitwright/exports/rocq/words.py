@@ -1,4 +1,4 @@
-"""Inputs and outputs of a program as functions of the size: arrays from their first bit on, and single bits."""
+"""Inputs and outputs of a program as functions of the size, made of array prefixes and single bits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ZERO = Affine()
 
 @dataclass(frozen=True)
 class Part:
-    """A bit of a word, which counts 2^`exponent`, or all bits of an array up to the index, lowest first."""
+    """A bit of a word with weight 2^`exponent`, or all bits of an array up to the index, lowest first."""
 
     array: str
     index: Affine | None
@@ -27,7 +27,7 @@ class Part:
 
     @property
     def length(self) -> Affine | None:
-        """Of a whole array."""
+        """The length of a whole array; None for a single bit."""
         return self.index if self.whole else None
 
     def text(self, s: str) -> str:
@@ -47,12 +47,12 @@ class Part:
 
 
 def _parts(items: Iterable[Item]) -> tuple[Part, ...]:
-    """The parts of a word, lowest first."""
+    """Returns the parts of a word, lowest first."""
     found: list[Part] = []
     exponent = ZERO
     for item in items:
         if item.whole and found:
-            raise NotAffineError(f"a word has all bits of {item.array} above others")
+            raise NotAffineError(f"a word has all bits of {item.array} above other bits")
         found.append(Part(item.array, item.place, item.whole, exponent))
         exponent = exponent + (item.place if item.whole and item.place is not None else 1)
     return tuple(found)
@@ -69,7 +69,7 @@ class Words:
 
     @classmethod
     def of(cls, algorithm: Algorithm, sized: Mapping[int, Algorithm]) -> Words:
-        """Those of an algorithm, fitted at some of the sizes given and compared at all of them."""
+        """Fits the words of an algorithm at some of the given sizes and compares them at all."""
         for word in (*algorithm.inputs, *algorithm.outputs):
             if word.signed:
                 raise NotAffineError(f"{word.name} is signed")
@@ -82,11 +82,11 @@ class Words:
         inputs = {}
         for word, (part, *others) in zip(algorithm.inputs, words, strict=False):
             if others or not part.whole:
-                raise NotAffineError(f"the input {word.name} is no array from its first bit on")
+                raise NotAffineError(f"the input {word.name} is not an array from its first bit on")
             inputs[word.name] = part
         for l, one in sized.items():
             if [rows[l]] != [*segment.at(l)]:
-                raise NotAffineError(f"inputs, outputs or start at size {l} are not those of larger sizes")
+                raise NotAffineError(f"inputs, outputs or start bits at size {l} differ from larger sizes")
             if one.halt in {*one.start, *(bit for word in one.inputs for bit in word.bits)}:
                 raise NotAffineError(f"the bit that ends a run may be on at the start, at size {l}")
         outputs = zip((word.name for word in algorithm.outputs), words[len(inputs) :], strict=True)
@@ -94,17 +94,17 @@ class Words:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Of each input its name in a theorem."""
+        """The name of each input in a theorem."""
         return {word: _mark("input", word) for word in self.inputs}
 
     @property
     def given(self) -> str:
-        """The size and the inputs, as a theorem takes them."""
+        """The size and the inputs as binders of a theorem."""
         return f"(l : nat) ({' '.join(self.variables.values())} : Z)" if self.inputs else "(l : nat)"
 
     @property
     def names(self) -> str:
-        """The inputs, as arguments."""
+        """The inputs as arguments."""
         return " ".join(self.variables.values())
 
     @property
@@ -119,17 +119,17 @@ class Words:
 
     @property
     def bounds(self) -> str:
-        """That the inputs lie in their ranges."""
+        """The assumptions that the inputs lie in their ranges."""
         return " ".join(
             f"0 <= {variable} < 2 ^ Z.of_nat ({self.length(word)}) ->" for word, variable in self.variables.items()
         )
 
     def is_bit(self, output: str) -> bool:
-        """Whether an output is a single bit, and so a truth."""
+        """Whether an output is a single bit, which is a truth."""
         return [part.length for part in self.outputs[output]] == [None]
 
     def output_text(self, output: str) -> str:
-        """What an output is, in a state s."""
+        """The value of an output in a state s."""
         first, *others = self.outputs[output]
         return first.bit("s") if self.is_bit(output) else " + ".join(part.text("s") for part in (first, *others))
 
@@ -138,7 +138,7 @@ class Words:
         return (self.inputs[word[1]],) if word[0] else self.outputs[word[1]]
 
     def value(self, word: Word) -> str:
-        """The number that a word is, in a state s."""
+        """The number of a word in a state s."""
         entered, name = word
         if entered:
             return self.variables[name]
@@ -150,7 +150,7 @@ class Words:
         return natural(length)
 
     def start(self) -> list[str]:
-        """The states that the first one is made of."""
+        """The facts about the first state."""
         states = [
             f'Words.word_is "{self.inputs[word].array}" ({self.length(word)}) {variable}'
             for word, variable in self.variables.items()
@@ -162,29 +162,29 @@ _KEYWORDS = (
     "_ IF Prop SProp Set Type as at cofix do else end exists exists2 fix for forall fun if in is lazymatch let match "
     "mod multimatch of return struct then using where with"
 )
-_RESERVED = {*_KEYWORDS.split(), *ascii_uppercase}  # by capital letters tactics call what they know
+_RESERVED = {*_KEYWORDS.split(), *ascii_uppercase}  # tactics use capital letters for hypotheses
 _MARK = re.compile("⟦(input|output|bits) ([0-9a-f]*)⟧")
 _NOT_NAMES = re.compile(r'"[^"]*"|\(\*.*?\*\)', re.DOTALL)  # strings and comments
 _NAME = re.compile(r"[A-Za-z_][\w']*")
 
 
 def output_name(word: str) -> str:
-    """The definition of an output."""
+    """Returns the name of an output's definition."""
     return _mark("output", word)
 
 
 def bits_name(word: str) -> str:
-    """The bits of a word in a proof."""
+    """Returns the name of a word's bits in a proof."""
     return _mark("bits", word)
 
 
 def _mark(sort: str, name: str) -> str:
-    """What stands for a name until the whole file is known, so that nothing else in it has that name."""
+    """Returns a placeholder for a name, replaced once the whole file is known to avoid clashes."""
     return f"⟦{sort} {name.encode().hex()}⟧"
 
 
 def names_in(text: str) -> dict[str, str]:
-    """For each mark a name that is used for nothing else, if possible that of the rule text."""
+    """Returns a unique name for each mark, if possible its name in the rule text."""
     used = {*_RESERVED, *_NAME.findall(_NOT_NAMES.sub(" ", _MARK.sub(" ", text)))}
     found: dict[str, str] = {}
     for mark in sorted(_MARK.finditer(text), key=lambda one: one[1] != "output"):
@@ -201,13 +201,13 @@ def names_in(text: str) -> dict[str, str]:
 
 
 def with_names(text: str) -> str:
-    """The file, with names for its marks."""
+    """Replaces the marks in a file by names."""
     names = names_in(text)
     return _MARK.sub(lambda mark: names[mark[0]], text)
 
 
 def _row(algorithm: Algorithm) -> Row:
-    """The bits at the start, the bit that ends a run, and those of each input and output."""
+    """Returns the bits at the start, the bit that ends a run, and the bits of each input and output."""
     layout = algorithm.program.layout
     halt = (algorithm.halt,) if isinstance(algorithm.halt, int) else ()
     start, *words = (

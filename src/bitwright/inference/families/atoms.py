@@ -1,8 +1,8 @@
-"""Atoms: what one configuration of one cell of blocks may write into one array, in every program that fits.
+"""Atoms: the possible writes of one configuration of one cell of blocks into one array, in every consistent program.
 
 An atom has one *choice* for each dimension of the target array: an index a*i + b*l + c, or a gap that is written as a
-whole. It is *sound* if no state at any size contradicts it. A *demand* is a bit that was turned on, as the atoms of
-which at least one must be there.
+whole. It is *sound* if no state at any size contradicts it. A *demand* is a bit that was turned on, represented by the
+atoms of which a program must contain at least one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class AtomSource(NamedTuple):
     """A configuration of the blocks in one cell of a family."""
 
     family: int
-    cell: int  # of those of the family
+    cell: int  # number of the cell in the family
     config: int
 
 
@@ -39,7 +39,7 @@ class Atom(NamedTuple):
 
     source: AtomSource
     array: int
-    choice: tuple[int, ...]  # the number of an index or gap, in each dimension
+    choice: tuple[int, ...]  # the number of an index or gap in each dimension
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,11 @@ class Choices:
         return self._number_of.get(choice)
 
     def positions(self, place: Place, size: int) -> IntArray:
-        """Where each index leads from a place, counted from 0."""
+        """The target of each index from a place, counted from 0."""
         return np.asarray(self._coefficients @ np.array([*place, size, 1]) - 1)
 
     def writes(self, size: int, length: int) -> BoolArray:  # (places, choices, length)
-        """Which positions each choice writes, from every place of the cell."""
+        """The positions that each choice writes, from every place of the cell."""
         places = places_of(self.cell, size)
         found: BoolArray = np.zeros((len(places), len(self), length), dtype=bool)
         for row, place in enumerate(places):
@@ -76,12 +76,12 @@ class Choices:
         return found
 
     def through(self, place: Place, size: int, position: int) -> list[int]:
-        """The choices that write one position."""
+        """The choices that write a given position."""
         gaps = [n for n, gap in enumerate(self.gaps, len(self.indices)) if position in gap.places(size)]
         return [*np.flatnonzero(self.positions(place, size) == position - 1).tolist(), *gaps]
 
     def all_on(self, bits: BoolArray, axis: int, place: Place, size: int) -> BoolArray:
-        """Bits along an axis, as one for each choice: whether all that it writes are on."""
+        """Reduces bits along an axis to choices: whether all bits that each choice writes are on."""
         whole = []
         for gap in self.gaps:
             low, high = gap.places(size).start - 1, gap.places(size).stop - 1
@@ -102,14 +102,14 @@ Key = tuple[int, int, int]  # family, cell and array
 
 @dataclass
 class Evidences:
-    """Executions of several sizes, eliminated with the blocks of families."""
+    """Executions at several sizes, eliminated with the blocks of families."""
 
     arrays: Sequence[Array]
     families: Sequence[FittedBlocks]
     bounds: LineBounds
     executions: Mapping[int, Executions]
     layouts: Mapping[int, Layout]
-    choices: dict[Key, tuple[Choices, ...]] = field(default_factory=dict)  # one for each dimension
+    choices: dict[Key, tuple[Choices, ...]] = field(default_factory=dict)  # one per dimension
     sound: dict[Key, BoolArray] = field(default_factory=dict)  # (configurations, choices, ...)
     seen: set[AtomSource] = field(default_factory=set)
     demands: set[frozenset[Atom]] = field(default_factory=set)
@@ -133,7 +133,7 @@ class Evidences:
             self._demand(view)
 
     def gaps(self, array: Array, dimension: int) -> tuple[LineCell, ...]:
-        """The gaps of a dimension that may be written as a whole."""
+        """The gaps of a dimension that can be written as a whole."""
         if array.halved:
             return ()
         return tuple(cell for cell in array.dimensions[dimension].cells(self.bounds) if not cell.fixed)
@@ -149,7 +149,7 @@ class Evidences:
         )
 
     def target(self, atom: Atom) -> tuple[Affine | LineCell, ...]:
-        """The target of an atom: an index or a gap, in each dimension."""
+        """The target of an atom: an index or gap in each dimension."""
         those = self.choices[atom.source.family, atom.source.cell, atom.array]
         return tuple(one[number] for one, number in zip(those, atom.choice, strict=True))
 
@@ -167,7 +167,7 @@ class Evidences:
         return _AtomView(size, layout, Elimination(Evidence(self.executions[size]), blocks), owners)
 
     def _find_sound(self, view: _AtomView) -> None:
-        """Leaves the atoms that write no bit which stayed off."""
+        """Keeps the atoms that write no bit that stayed off."""
         bits = [array.bits(view.layout) for array in self.arrays]
         for (family, cell, place), block, kept in zip(
             view.owners, view.elimination.blocks, view.elimination.open, strict=True
@@ -180,14 +180,14 @@ class Evidences:
                 self.sound[family, cell, number][block.configs] &= on
 
     def _through(self, source: AtomSource, place: Place, number: int, target: Place, size: int) -> Iterable[Atom]:
-        """The sound atoms that write one bit."""
+        """The sound atoms that write a given bit."""
         key = (source.family, source.cell, number)
         sound = self.sound[key][source.config]
         ways = [one.through(place, size, j) for one, j in zip(self.choices[key], target, strict=True)]
         return (Atom(source, number, choice) for choice in product(*ways) if sound[choice])
 
     def _demand(self, view: _AtomView) -> None:
-        """One demand for every confirmed write, and for every bit turned on that these do not explain."""
+        """Adds a demand for every confirmed write, and for every other bit turned on."""
         place = owners(self.arrays, view.layout)
         elimination, size = view.elimination, view.size
         explained = np.zeros_like(elimination.evidence.after)
@@ -213,7 +213,7 @@ class Evidences:
                     for block, kept in zip(elimination.blocks, elimination.open, strict=True)
                 ],
                 axis=1,
-            )  # which configuration of each block may have written it
+            )  # configurations of each block that may have written it
             for row in np.unique(shown, axis=0).tolist():
                 choices = [
                     ways(number, int(elimination.blocks[number].configs[config]), bit)
@@ -225,7 +225,7 @@ class Evidences:
     def _add(self, demand: frozenset[Atom], view: _AtomView, bit: int) -> None:
         if not demand:
             name = view.layout.name_of(bit)
-            raise NoFamilyError(f"{name} is written at size {view.size}, and by no index that fits the other sizes")
+            raise NoFamilyError(f"{name} is written at size {view.size}, but by no index that fits the other sizes")
         self.demands.add(demand)
         if len(self.demands) > _MOST_DEMANDS:
             raise NoFamilyError(f"more than {_MOST_DEMANDS:,} different demands; give fewer or more random states")

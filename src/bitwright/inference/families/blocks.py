@@ -34,7 +34,7 @@ Index = tuple[Affine, ...]  # of one bit: one for each dimension of its array
 
 
 class NoFamilyError(Exception):
-    """No program of the class has these sizes; the text says which array, block or write does not fit."""
+    """No program of the class has these sizes; the message names the array, block or write that does not fit."""
 
 
 @dataclass(frozen=True)
@@ -42,17 +42,17 @@ class FittedBlocks:
     """Blocks with the same arrays: the first bit of each has index i, or i and j, the others affine indices."""
 
     members: Members
-    ranges: tuple[tuple[LineCell, ...], ...]  # consecutive cells in each dimension, where i and j run
-    indices: tuple[Index, ...]  # (members,) that of the first is i, or i and j
-    unique: bool  # whether no other family of the class has the same blocks at the sizes seen
+    ranges: tuple[tuple[LineCell, ...], ...]  # consecutive cells in each dimension, the ranges of i and j
+    indices: tuple[Index, ...]  # (members,) the first is i, or i and j
+    unique: bool  # whether no other family of the class has the same blocks at these sizes
 
     @cached_property
     def cells(self) -> list[Cell]:
-        """All cells, those of the last dimension first."""
+        """All cells, with the last dimension varying fastest."""
         return list(product(*self.ranges))
 
     def bits(self, arrays: Sequence[Array], layout: Layout, size: int) -> list[tuple[int, Place, list[int]]]:
-        """At a size: every block's cell, place and bits."""
+        """Every block's cell, place and bits at a size."""
         numbers = [arrays[m].bits(layout) for m in self.members]
         return [
             (
@@ -69,18 +69,18 @@ class FittedBlocks:
 
 
 def fit_arrays(layouts: Mapping[int, Layout], halves: bool = False) -> list[Array]:
-    """The arrays and how their lengths depend on the size; raises NoFamilyError where one does not.
+    """The arrays and their lengths as functions of the size; raises NoFamilyError if there are none.
 
-    With `halves` a dimension that grows by an even number is two: its odd positions, and its even ones."""
+    With `halves` a dimension that grows by an even number is split into its odd and its even positions."""
     first, *others = layouts
     names = [field.name for field in layouts[first].fields]
     for size in others:
         found = [field.name for field in layouts[size].fields]
         if found != names:
-            raise InputError(f"sizes {first} and {size} have other arrays: {' '.join(names)}, and {' '.join(found)}")
+            raise InputError(f"sizes {first} and {size} have different arrays: {' '.join(names)}; {' '.join(found)}")
     for one, other in combinations(layouts, 2):
         if layouts[one] == layouts[other]:
-            raise InputError(f"sizes {one} and {other} have the same bits; each size has executions of its own")
+            raise InputError(f"sizes {one} and {other} have the same bits; give different executions for each size")
     return [
         array
         for number, name in enumerate(names)
@@ -91,7 +91,7 @@ def fit_arrays(layouts: Mapping[int, Layout], halves: bool = False) -> list[Arra
 
 
 def _arrays(number: int, name: str, shapes: Mapping[int, tuple[int, ...]], halves: bool) -> Iterator[Array]:
-    """An array of several dimensions as one for each index in those that are constant."""
+    """Splits an array of several dimensions into one for each index of its constant dimensions."""
     first = next(iter(shapes.values()))
     if len({len(shape) for shape in shapes.values()}) > 1:
         raise NoFamilyError(f"{name} has more dimensions at one size than at another")
@@ -100,14 +100,14 @@ def _arrays(number: int, name: str, shapes: Mapping[int, tuple[int, ...]], halve
         return
     grows = [k for k in range(len(first)) if len({shape[k] for shape in shapes.values()}) > 1] or [0]
     if len(grows) > 2:
-        raise NoFamilyError(f"{name} grows in {len(grows)} dimensions; families have arrays that grow in two at most")
+        raise NoFamilyError(f"{name} grows in {len(grows)} dimensions; families support at most two")
     ways: list[list[Dimension]] = []
     for along in grows:
         lengths = {size: shape[along] for size, shape in shapes.items()}
         line = fit_line(lengths)
         if line is None or line[0] < 0:
             shown = ", ".join(f"{length} at {size}" for size, length in lengths.items())
-            raise NoFamilyError(f"the length of {name} is not a multiple of the size and a constant: {shown}")
+            raise NoFamilyError(f"the length of {name} is not a multiple of the size plus a constant: {shown}")
         if halves and line[0] and not line[0] % 2:
             ways.append([Dimension((line[0] // 2, (line[1] + 1 - k) // 2), k, line) for k in (0, 1)])
         else:
@@ -121,8 +121,8 @@ def _arrays(number: int, name: str, shapes: Mapping[int, tuple[int, ...]], halve
 def fit_blocks(
     arrays: Sequence[Array], layouts: Mapping[int, Layout], blocks: Mapping[int, Blocks], bounds: LineBounds
 ) -> list[FittedBlocks]:
-    """Families that have exactly these blocks at these sizes, all of them at least 2B + 1."""
-    found: dict[Members, dict[tuple[int, Place], tuple[Place, ...]]] = {}  # by arrays, size and first place: all places
+    """Families with exactly these blocks at these sizes, all of them at least 2B + 1."""
+    found: dict[Members, dict[tuple[int, Place], tuple[Place, ...]]] = {}  # all places, by arrays, size and first place
     for size, those in blocks.items():
         owner = owners(arrays, layouts[size])
         for block in those:
@@ -143,11 +143,11 @@ def indices_of(arrays: Sequence[Array], bounds: LineBounds) -> Indices:
 
 @lru_cache(maxsize=32)
 def _indices(bounds: LineBounds, steepest: int) -> Indices:
-    return Indices(bounds, steepest)  # it keeps what it was asked
+    return Indices(bounds, steepest)  # keeps its results
 
 
 def owners(arrays: Sequence[Array], layout: Layout) -> list[tuple[int, Place]]:
-    """The array and the place of every bit, at one size."""
+    """The array and the place of every bit at one size."""
     found: list[tuple[int, Place]] = [(0, ())] * layout.size
     for number, array in enumerate(arrays):
         for place, bit in np.ndenumerate(array.bits(layout)):
@@ -155,7 +155,7 @@ def owners(arrays: Sequence[Array], layout: Layout) -> list[tuple[int, Place]]:
     return found
 
 
-Ways = list[set[Index]]  # of each member: indices that fit
+Ways = list[set[Index]]  # for each member the indices that fit
 
 
 def _families(
@@ -165,7 +165,7 @@ def _families(
     sizes: Sequence[int],
     indices: Indices,
 ) -> list[FittedBlocks]:
-    """Rectangles of cells in which the blocks have the same indices: longest rows of cells, then equal rows joined."""
+    """Rectangles of cells whose blocks have the same indices: the longest rows of cells, then equal rows merged."""
     lines = [dimension.cells(indices.bounds) for dimension in arrays[members[0]].dimensions]
     *above, last = lines
     rows: list[tuple[tuple[LineCell, ...], list[tuple[tuple[LineCell, ...], Ways, bool]]]] = []
@@ -188,7 +188,7 @@ def _families(
             open_run = True
         rows.append((upper, runs))
     families: list[tuple[list[tuple[LineCell, ...]], Ways, bool]] = []
-    growing: dict[tuple[LineCell, ...], int] = {}  # the run of the row above: its family
+    growing: dict[tuple[LineCell, ...], int] = {}  # maps the runs of the row above to their families
     for upper, runs in rows:
         now: dict[tuple[LineCell, ...], int] = {}
         for run, ways, single in runs:
@@ -216,7 +216,7 @@ def _fitting(
     sizes: Sequence[int],
     indices: Indices,
 ) -> Ways | None:
-    """The indices of a class that each member has in a cell; None where no such block begins there."""
+    """The indices of a class that fit each member in a cell; None if no such block begins there."""
     places = [(size, place) for size in sizes for place in places_of(cell, size)]
     here = [(size, place, found[size, place]) for size, place in places if (size, place) in found]
     if not here:

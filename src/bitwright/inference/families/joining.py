@@ -1,9 +1,9 @@
-"""Which bits are read together, from the states of all sizes at once: all smallest choices of block families.
+"""Finds the bits that are read together, from the states of all sizes: all smallest choices of block families.
 
-Bits are joined in the same way at every place and size: x[i] with y[i+c], or a single bit with a fixed place. Joining
-more never explains less, so the joins that explain all states have smallest choices, and every other choice contains
-one of these. A bit that was turned on, and that single bits do not explain, demands a *shape*: bits that are read
-together at every place. Branching on the shapes of a demand that has few finds all smallest choices.
+Bits are joined in the same way at every place and size: x[i] with y[i+c], or a single bit with a fixed place. Further
+joins never explain less, so the joins that explain all states have smallest choices, and every other choice contains
+one of these. A bit that was turned on without an explanation by single bits demands a *shape*: bits that are read
+together at every place. Branching on the shapes of a demand with few shapes finds all smallest choices.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from bitwright.rules import Layout
 from bitwright.rules.layout import IntArray
 from bitwright.runs.progress import Deadline, Progress
 
-Lines = tuple[Line, ...]  # one for each dimension
+Lines = tuple[Line, ...]  # one per dimension
 Join = tuple[int, int, Lines | None, Lines | Place]  # two arrays; the lines of two bits, or None and distances
 Shape = frozenset[Join]
 Partition = frozenset[tuple[int, ...]]  # blocks at the largest size
-_ROWS = 500  # of a size that are looked at first
+_ROWS = 500  # rows of a size used at first
 _MOST_SHAPES = 20_000
 _MOST_NODES = 2_000
 _MOST_FOUND = 20
@@ -35,11 +35,11 @@ _MOST_FOUND = 20
 
 @dataclass(frozen=True)
 class JoinedBlocks:
-    """One choice of joins, as the blocks that it makes at every size."""
+    """One choice of joins, with the resulting blocks at every size."""
 
     joins: Shape
     blocks: Mapping[int, Sequence[Sequence[int]]]
-    most: int  # bits of a block in the class: those of its largest block, and at least two
+    most: int  # largest block of the class, at least two bits
     unique: bool  # whether no other smallest choice of the class explains the states
 
     @property
@@ -56,7 +56,7 @@ def join_blocks(
     deadline: Deadline,
     progress: Progress | None = None,
 ) -> Iterator[JoinedBlocks]:
-    """Smallest choices that explain all states of all sizes, small blocks first."""
+    """The smallest choices that explain all states of all sizes, small blocks first."""
     sides = [_Side(arrays, layouts[size], size, one) for size, one in executions.items()]
     search = _JoinSearch(arrays, bounds, sides, deadline, progress)
     for most in range(2, MAX_FOUND + 1):
@@ -80,7 +80,7 @@ def join_blocks(
 def larger_blocks(
     arrays: Sequence[Array], layouts: Mapping[int, Layout], bounds: LineBounds, joins: Shape, most: int
 ) -> Iterator[dict[int, list[list[int]]]]:
-    """The same blocks with some of them joined to one, of at most `most` bits, in every largest way."""
+    """The same blocks with some of them merged, up to `most` bits, in every maximal way."""
     bits = {size: [array.bits(layout) for array in arrays] for size, layout in layouts.items()}
     last = max(bits)
     owner = {bit: number for number, own in enumerate(bits[last]) for bit in own.ravel().tolist()}
@@ -104,7 +104,7 @@ def larger_blocks(
 
 
 def _awkwardness(joins: Shape) -> tuple[int, int, list[str]]:
-    """Few joins go first, then those at the same place."""
+    """Sort key: few joins first, then joins at the same place."""
     far = sum(abs(step) for *_, line, steps in joins if line is None for step in steps)  # type: ignore[arg-type,misc]
     return len(joins), far, sorted(map(str, joins))
 
@@ -134,7 +134,7 @@ def shapes_of(arrays: Sequence[Array], bounds: LineBounds, bits: int) -> Iterato
 
 
 def together(arrays: Sequence[Array], groups: Iterable[Sequence[int]]) -> Shape:
-    """Arrays that are read together at every place, in groups."""
+    """The joins of arrays that are read together at every place, by group."""
     return frozenset(
         (one, other, None, tuple(0 for _ in arrays[one].dimensions))
         for group in groups
@@ -143,14 +143,14 @@ def together(arrays: Sequence[Array], groups: Iterable[Sequence[int]]) -> Shape:
 
 
 def partition(bits: Sequence[IntArray], size: int, joins: Iterable[Join]) -> Partition:
-    """The blocks of these joins at a size; `bits` are those of every array."""
+    """The blocks of these joins at a size; `bits` are the bits of every array."""
     joined = joined_bits(bits, size, joins)
     inside = {bit for block in joined for bit in block}
     return frozenset([*joined, *((bit,) for own in bits for bit in own.ravel().tolist() if bit not in inside)])
 
 
 def joined_bits(bits: Sequence[IntArray], size: int, joins: Iterable[Join]) -> set[tuple[int, ...]]:
-    """Those of these blocks that have two bits or more."""
+    """The blocks of these joins that have at least two bits."""
     block: dict[int, tuple[int, ...]] = {}
     for m, n, line, far in joins:
         pairs = _fixed(bits[m], bits[n], size, line, far) if line is not None else _along(bits[m], bits[n], far)  # type: ignore[arg-type]
@@ -175,13 +175,13 @@ def _fixed(one: IntArray, other: IntArray, size: int, first: Lines, second: Line
 
 
 def _along(one: IntArray, other: IntArray, far: Place) -> Iterator[tuple[int, int]]:
-    """The bits at all places, and those at this distance from them."""
-    here, there = [], []
+    """The bits at all places, paired with the bits at this distance."""
+    first, second = [], []
     for step, n, m in zip(far, one.shape, other.shape, strict=True):
         low, high = max(0, -step), min(n, m - step)
-        here.append(slice(low, max(low, high)))
-        there.append(slice(low + step, max(low, high) + step))
-    return zip(one[tuple(here)].ravel().tolist(), other[tuple(there)].ravel().tolist(), strict=True)
+        first.append(slice(low, max(low, high)))
+        second.append(slice(low + step, max(low, high) + step))
+    return zip(one[tuple(first)].ravel().tolist(), other[tuple(second)].ravel().tolist(), strict=True)
 
 
 class _JoinSearch:
@@ -198,7 +198,7 @@ class _JoinSearch:
         self.shapes: list[Shape] = []  # of at least two bits, small ones first
 
     def allow(self, most: int) -> bool:
-        """Looks at shapes of that many bits too; False where there are too many of them."""
+        """Admits shapes of that many bits; False if there are too many."""
         self.shapes += islice(shapes_of(self.arrays, self.bounds, most), _MOST_SHAPES)
         return len(self.shapes) < _MOST_SHAPES
 
@@ -237,7 +237,7 @@ class _JoinSearch:
         return sum(len(side.on) for side in self.sides)
 
     def _cover(self, joins: Shape, most: int) -> BoolArray | None:
-        """The demands that these joins meet; None where a block has too many bits."""
+        """The demands that these joins meet; None if a block has too many bits."""
         self.deadline.check()
         parts = [side.met(joins, most) for side in self.sides]
         return None if any(part is None for part in parts) else np.concatenate(parts)  # type: ignore[arg-type]
@@ -250,7 +250,7 @@ def _finer(one: Partition, other: Partition) -> bool:
 
 
 class _Side:
-    """The states of one size; what a block may have written is kept."""
+    """The states of one size, with a cache of the possible writes of blocks."""
 
     def __init__(self, arrays: Sequence[Array], layout: Layout, size: int, executions: Executions) -> None:
         self.size = size
@@ -259,7 +259,7 @@ class _Side:
         self._shown = 0
 
     def look(self, rows: int) -> None:
-        """Takes the first `rows` states; those that single bits do not explain are demands."""
+        """Uses the first `rows` states; bits that single bits do not explain become demands."""
         if rows == self._shown:
             return
         self._shown = rows
@@ -270,7 +270,7 @@ class _Side:
         self._kept: dict[tuple[int, ...], BoolArray] = {}
 
     def met(self, joins: Shape, most: int) -> BoolArray | None:
-        """The demands that blocks with these joins meet; None where one has too many bits."""
+        """The demands that blocks with these joins meet; None if a block has too many bits."""
         met: BoolArray = np.zeros(len(self.on), dtype=bool)
         for block in joined_bits(self.bits, self.size, joins):
             if len(block) > most:

@@ -2,7 +2,7 @@
 
 Bounds of ranges are lines s*l + o with |o| <= B. From l = 2B + 1 on these lines never cross, so every range is a union
 of *cells*: a cell is one line, or the gap between two clusters of lines. An array that grows in two dimensions has a
-cell for every pair of them.
+cell for every pair of these.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from bitwright.rules.layout import IntArray
 
 Line = tuple[int, int]  # slope s and offset o of s*l + o
 Affine = tuple[int, ...]  # (a, b, c) of a*i + b*l + c; from a place of two dimensions (a, a', b, c) of a*i + a'*j + ...
-Place = tuple[int, ...]  # one index for each dimension
-NAMES = ("i", "j")  # of the indices of a place
+Place = tuple[int, ...]  # one index per dimension
+NAMES = ("i", "j")  # names of a place's indices
 FAR = 10_000  # a linear inequality that holds at the smallest size and here holds at every size
 
 
@@ -43,7 +43,7 @@ class LineCell(NamedTuple):
 
     @property
     def fixed(self) -> bool:
-        """Whether it is one position, at every size."""
+        """Whether it is a single position at every size."""
         return self.low == self.high
 
     def places(self, size: int) -> range:
@@ -51,25 +51,25 @@ class LineCell(NamedTuple):
         return range(at(self.low, size), at(self.high, size) + 1)
 
 
-Cell = tuple[LineCell, ...]  # one for each dimension
+Cell = tuple[LineCell, ...]  # one per dimension
 
 
 class Wrapped(NamedTuple):
-    """An index i + c of a ring: past the end it begins again."""
+    """An index i + c of a ring, which wraps around at the end."""
 
     shifted: Affine
 
 
 @dataclass(frozen=True)
 class Dimension:
-    """One that grows, or the first of an array of constant shape; or every second position of it."""
+    """A dimension that grows, or the first of an array of constant shape; or every second position of it."""
 
     length: Line
     half: int | None = None  # 0: positions 2*i-1 alone, 1: positions 2*i
     whole: Line = (0, 1)  # the length with all positions
 
     def cells(self, bounds: LineBounds) -> list[LineCell]:
-        """Its cells in order; a constant one has only fixed positions."""
+        """Its cells in order; a constant dimension has only fixed positions."""
         slope, rest = self.length
         if slope == 0:
             return [LineCell((0, k), (0, k)) for k in range(1, rest + 1)]
@@ -82,7 +82,7 @@ class Dimension:
         return cells
 
     def position(self, index: Affine) -> Affine:
-        """An index of the whole dimension."""
+        """The index in the whole dimension."""
         if self.half is None:
             return index
         *factors, c = index
@@ -94,7 +94,7 @@ class Array:
     """A single bit, or an array along the dimensions that grow, and its lengths at every size."""
 
     field: int  # of the layout
-    index: str  # such as m[{},3]; of a single bit its name
+    index: str  # such as m[{},3]; the name of a single bit
     dimensions: tuple[Dimension, ...]
     at: tuple[int | None, ...] = (None,)  # its index in every constant dimension
 
@@ -105,7 +105,7 @@ class Array:
 
     @property
     def halved(self) -> bool:
-        """Whether it is every second position of an array."""
+        """Whether it consists of every second position of an array."""
         return any(dimension.half is not None for dimension in self.dimensions)
 
     @property
@@ -126,7 +126,7 @@ class Array:
         return field.bits().reshape(field.shape)[tuple(next(along) if k is None else k - 1 for k in self.at)]
 
     def cells(self, bounds: LineBounds) -> list[Cell]:
-        """Its cells in order, those of the last dimension first."""
+        """Its cells in order, with the last dimension varying fastest."""
         return list(product(*(dimension.cells(bounds) for dimension in self.dimensions)))
 
     def bit(self, index: Iterable[Affine], let: str) -> str:
@@ -137,10 +137,10 @@ class Array:
 
 @dataclass(frozen=True)
 class Indices:
-    """All indices of a class, by the cell that they are used in and the length that they stay within."""
+    """All indices of a class, by the cell of their use and the length that bounds them."""
 
     bounds: LineBounds
-    steepest: int  # of the lengths
+    steepest: int  # slope of the lengths
     _known: dict[tuple[Cell, Line], list[Affine]] = field(default_factory=dict)
 
     def moving(self, dimensions: int) -> list[Affine]:
@@ -153,12 +153,12 @@ class Indices:
         return [(*some, s, o) for some in factors for s in range(-reach, reach + 1) for o in range(-c, c + 1)]
 
     def still(self, dimensions: int) -> list[Affine]:
-        """All lines that such an index can be at a fixed position."""
+        """All lines that such an index can become at a fixed position."""
         far, none = (self.bounds.coefficient + 1) * self.bounds.offset, [0] * dimensions
         return [(*none, s, o) for s in range(self.steepest + 1) for o in range(-far, far + 1)]
 
     def into(self, cell: Cell, length: Line) -> list[Affine]:
-        """The indices that lead from a cell to a position of such a length, at every size from 2B + 1 on."""
+        """The indices that lead from a cell to a position within such a length, at every size from 2B + 1 on."""
         if (cell, length) not in self._known:
             self._known[cell, length] = list(self._into(cell, length))
         return self._known[cell, length]
@@ -204,7 +204,7 @@ def unit(dimension: int, dimensions: int) -> Affine:
 
 
 def in_cell(index: Affine, cell: Cell) -> Affine:
-    """An index as it is used in a cell: at a fixed position it is a line."""
+    """An index in a cell: at a fixed position it becomes a line."""
     *factors, b, c = index
     for k, (factor, one) in enumerate(zip(factors, cell, strict=True)):
         if factor and one.fixed:
@@ -214,7 +214,7 @@ def in_cell(index: Affine, cell: Cell) -> Affine:
 
 
 def fit_line(values: dict[int, int]) -> Line | None:
-    """The line with integer coefficients through values at two sizes or more, or None."""
+    """The line with integer coefficients through values at two or more sizes, or None."""
     (first, low), *rest = sorted(values.items())
     far, high = rest[-1]
     slope, left = divmod(high - low, far - first)
@@ -235,12 +235,12 @@ def affine_text(index: Affine, let: str) -> str:
 
 
 def simplest(indices: Sequence[Affine] | set[Affine]) -> Affine:
-    """The one that reads most easily."""
+    """The most readable index."""
     return min(indices, key=lambda index: (awkwardness(index), index))
 
 
 def awkwardness(index: Affine) -> int:
-    """How hard an index is to read: i is the easiest, then constants, then i+1."""
+    """A measure of how hard an index is to read: i is the easiest, then constants, then i+1."""
     *factors, b, c = index
     moving = sum(4 * abs(a) - 3 * (a == 1) + (a < 0) for a in factors)
     return moving + 3 * abs(b) + 2 * abs(c)

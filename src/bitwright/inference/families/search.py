@@ -1,4 +1,4 @@
-"""From executions at a few sizes to a program for every size: blocks, families, the cover and what it leaves open."""
+"""Finds a program for every size from executions at a few sizes: blocks, families, the cover and the open writes."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from bitwright.rules import Layout
 from bitwright.rules.tables import layout_of_names
 from bitwright.runs.progress import Deadline, Progress, TimeUpError
 
-_STEEPEST = 2  # coefficients |a| that are tried
-_MOST_JOINED = 20  # choices of blocks that are tried
-_MOST_GROWN = 8  # larger ones, where no index fits those
-_MOST_LARGER = 60  # larger blocks that are tried
-_MOST_TOGETHER = 10  # arrays that are read together at a place
+_STEEPEST = 2  # largest coefficient |a|
+_MOST_JOINED = 20  # most choices of blocks
+_MOST_GROWN = 8  # most larger choices, if no index fits those
+_MOST_LARGER = 60  # most larger blocks
+_MOST_TOGETHER = 10  # most arrays read together at a place
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A class of programs in which some fit, the shortest of them, and what the states leave open."""
+    """A class of programs with a consistent member, the shortest such program, and its open writes."""
 
     evidence: Evidences
     cover: Cover
     needs: Sufficient
-    space: VersionSpace  # at the size that decides, or past the largest where the theorem does not say
+    space: VersionSpace  # at the deciding size, or past the largest size if the theorem does not apply
 
     @property
     def determined(self) -> bool:
@@ -54,15 +54,15 @@ class FoundFamilies:
     """The result of a search: a program, a contradiction at one size, or the reason why there is neither."""
 
     fitted: Fitted | None = None
-    joined: JoinedBlocks | None = None  # blocks that were looked for
-    larger: str | None = None  # blocks of the same class with which other programs may fit
+    joined: JoinedBlocks | None = None  # the blocks found by the search
+    larger: str | None = None  # blocks of the same class that other programs may have
     contradiction: tuple[int, Contradiction] | None = None
     reason: str | None = None
-    limit: float | None = None  # seconds that were not enough
+    limit: float | None = None  # the time limit, in seconds, if it was exceeded
 
     @property
     def unique_blocks(self) -> bool:
-        """Whether no others explain the states: they were given, or it is known that there is one smallest choice."""
+        """Whether no other blocks explain the states: they were given, or the smallest choice is known to be unique."""
         return self.joined is None or (self.joined.unique and self.larger is None)
 
 
@@ -81,7 +81,7 @@ class _FamilySearch:
         self.arrays: list[Array] = fit_arrays(self.layouts, halves)
 
     def offsets(self) -> list[int]:
-        """Offsets in the order in which they are tried."""
+        """The offsets to try, in order."""
         least = max([1, *(abs(one.length[1]) for array in self.arrays for one in array.dimensions if array.grows)])
         usual = sorted(self.executions)[-2]  # two sizes with positions between the bounds
         if usual < 2 * least + 2:
@@ -93,7 +93,7 @@ class _FamilySearch:
         return {size: one for size, one in self.executions.items() if size >= bounds.first}
 
     def joined(self, bounds: LineBounds, without: int | None = None) -> Iterator[JoinedBlocks]:
-        """Blocks that explain all states, but for those of one size."""
+        """Blocks that explain all states, leaving out one size if given."""
         usable = {size: one for size, one in self.usable(bounds).items() if size != without}
         known: set[Shape] = set()
         for joined in join_blocks(self.arrays, self.layouts, usable, bounds, self.deadline, self.progress):
@@ -107,7 +107,7 @@ class _FamilySearch:
         return fit_blocks(self.arrays, self.layouts, usable, bounds)
 
     def contradiction(self, families: list[FittedBlocks], size: int) -> Contradiction | None:
-        """Whether no rules with these blocks explain the states of a size."""
+        """The contradiction of the states of a size with these blocks, if there is one."""
         blocks = [bits for family in families for *_, bits in family.bits(self.arrays, self.layouts[size], size)]
         if sorted(bit for block in blocks for bit in block) != list(range(self.layouts[size].size)):
             raise NoFamilyError(f"the block families of the other sizes do not divide the bits of size {size}")
@@ -122,7 +122,7 @@ class _FamilySearch:
         return Fitted(evidence, cover, needs, version_space(evidence, needs.size or max(self.executions) + 1))
 
     def with_blocks(self, blocks: Mapping[int, Blocks], offsets: list[int], coefficients: range) -> FoundFamilies:
-        """A fit with blocks that were given; or the first size at which no rules with them explain the states."""
+        """A fit with given blocks, or the first size at which no rules with them explain the states."""
         first: NoFamilyError | None = None
         for bounds in (LineBounds(a, b) for b in offsets for a in coefficients):
             try:
@@ -133,10 +133,10 @@ class _FamilySearch:
                 return FoundFamilies(self.fit(families, bounds))
             except NoFamilyError as error:
                 first = first or error
-        raise first or NoFamilyError("no class to look in")
+        raise first or NoFamilyError("no class to search")
 
     def with_joins(self, offsets: list[int], coefficients: range) -> FoundFamilies:
-        """A fit with the smallest blocks for which there is one."""
+        """A fit with the smallest blocks that have one."""
         first: NoFamilyError | None = None
         for b in offsets:
             hopeless: bool | None = None  # whether no blocks of bits at one place fit
@@ -153,10 +153,12 @@ class _FamilySearch:
                         continue
                     larger = self.undecided_blocks(joined, fitted) if joined.unique and fitted.determined else None
                     return FoundFamilies(fitted, joined, larger)
-        raise first or NoFamilyError("no blocks of at most 6 bits, joined alike at every place, explain all states")
+        raise first or NoFamilyError(
+            "no blocks of at most 6 bits, joined in the same way everywhere, explain all states"
+        )
 
     def choices(self, bounds: LineBounds) -> Iterator[JoinedBlocks]:
-        """The smallest blocks that explain all states; then larger ones, of which some index may fit all sizes."""
+        """The smallest blocks that explain all states; then larger blocks, for which some index may fit all sizes."""
         tried: list[JoinedBlocks] = []
         for joined in islice(self.joined(bounds), _MOST_JOINED):
             yield replace(joined, unique=joined.unique and not tried)
@@ -168,7 +170,7 @@ class _FamilySearch:
                 yield replace(joined, blocks=blocks, unique=False)
 
     def groups(self) -> list[list[int]] | None:
-        """Arrays that grow alike, which may be read together at every place; None where they are too many."""
+        """Arrays with the same growth, which may be read together at every place; None if there are too many."""
         wide = {len(array.dimensions) for array in self.arrays if array.grows}
         found = [
             [n for n, array in enumerate(self.arrays) if array.grows and len(array.dimensions) == d]
@@ -186,9 +188,9 @@ class _FamilySearch:
         return JoinedBlocks(joins, blocks, max(2, most), unique=False)
 
     def even_together(self, bounds: LineBounds) -> str | None:
-        """Says why no program of a class fits, whichever bits at one place its blocks have; None if one may.
+        """The reason why no program of a class fits, whichever bits at one place its blocks have; None if one may fit.
 
-        A program with smaller blocks is also one with larger ones, that have the union of their writes."""
+        A program with smaller blocks is also one with larger blocks that have the union of their writes."""
         if (groups := self.groups()) is None:
             return None
         try:
@@ -203,7 +205,7 @@ class _FamilySearch:
         return Evidences(self.arrays, families, bounds, self.usable(bounds), self.layouts)
 
     def with_groups(self, offsets: list[int], coefficients: range) -> FoundFamilies | None:
-        """A fit with blocks of all bits at a place, from which arrays are taken as long as there is one."""
+        """A fit with blocks of all bits at a place, from which arrays are removed as long as a fit remains."""
         groups = self.groups()
         for bounds in (LineBounds(a, b) for b in offsets for a in coefficients):
             if groups is None or self.even_together(bounds) is not None:
@@ -222,7 +224,7 @@ class _FamilySearch:
         return None
 
     def undecided_blocks(self, joined: JoinedBlocks, fitted: Fitted) -> str | None:
-        """Larger blocks of the class with which other programs fit too, or may."""
+        """Larger blocks of the class with which other programs also fit, or may fit."""
         bounds = fitted.evidence.bounds
         layouts = {size: self.layouts[size] for size in joined.blocks}
         ways = larger_blocks(self.arrays, layouts, bounds, joined.joins, joined.most)
@@ -239,9 +241,9 @@ class _FamilySearch:
         return None
 
     def wrong_size(self, offset: int) -> tuple[int, Contradiction] | None:
-        """The size with fewest states that contradict the only blocks by which all other sizes are explained.
+        """The size with the fewest states that contradict the only blocks that explain all other sizes.
 
-        None where some blocks of the class explain all sizes: then those are wrong, and not the states.
+        None if some blocks of the class explain all sizes: then the blocks are wrong, not the states.
         """
         bounds = LineBounds(1, offset)
         found: list[tuple[int, Contradiction]] = []
@@ -263,15 +265,15 @@ def find_families(
     progress: Progress | None = None,
     let: str = "l",
 ) -> FoundFamilies:
-    """The shortest program of the smallest class in which one fits; blocks that are not given are looked for.
+    """The shortest program of the smallest class with a consistent program; searches for blocks that are not given.
 
-    With `seconds` the search for blocks ends after that time, and so does the search for a shorter text."""
+    With `seconds` as the time limit of the search for blocks, and again of the search for a shorter text."""
     try:
         deadline = Deadline(seconds)
         coefficients = range(1, _STEEPEST + 1)
         first: NoFamilyError | None = None
         searches: list[tuple[_FamilySearch, list[int]]] = []
-        for halves in (False, True):  # then every second position as an array of its own
+        for halves in (False, True):  # then every second position as a separate array
             try:
                 search = _FamilySearch(executions, seconds, deadline, progress, halves)
                 if halves and not any(array.halved for array in search.arrays):

@@ -1,7 +1,7 @@
-"""The shortest set of terms that explains everything seen, and all of them, the version space.
+"""The shortest set of terms that explains all states, and the version space of all such sets.
 
-The shortest is found by exact integer programming. The version space is writes that every program of the class has,
-that none has, and the open ones, counted at one size.
+The shortest set is found by exact integer programming. The version space consists of the writes that every program of
+the class has, that none has, and the open ones, counted at one size.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Cover:
-    """Terms that explain every state, and whether it is proved that no fewer do."""
+    """Terms that explain every state, and whether they are proved to be the fewest."""
 
     terms: list[Term]
     shortest: bool
 
 
 def longest_terms(evidence: Evidences) -> dict[Term, tuple[frozenset[Atom], int]]:
-    """The longest terms with a wanted atom, each with its wanted atoms and its cost."""
+    """The longest terms with a required atom, each with its required atoms and its cost."""
     wanted = frozenset[Atom]().union(*evidence.demands)
     every = Terms(evidence)
     found = {term: (frozenset(every.atoms(term) or ()) & wanted, cost) for term, cost in every.longest(wanted)}
@@ -44,7 +44,7 @@ def longest_terms(evidence: Evidences) -> dict[Term, tuple[frozenset[Atom], int]
 def cheapest_cover(evidence: Evidences, seconds: float = SECONDS) -> Cover:
     """The cheapest terms that meet all demands."""
     terms = longest_terms(evidence)
-    best: dict[frozenset[Atom], Term] = {}  # of terms that are useful for the same, the cheapest
+    best: dict[frozenset[Atom], Term] = {}  # the cheapest of terms with the same required atoms
     for term, (useful, cost) in terms.items():
         if useful not in best or cost < terms[best[useful]][1]:
             best[useful] = term
@@ -56,7 +56,7 @@ def cheapest_cover(evidence: Evidences, seconds: float = SECONDS) -> Cover:
 def solve(
     columns: Sequence[frozenset[Any]], costs: Sequence[int], demands: Collection[frozenset[Any]], seconds: float
 ) -> tuple[list[int], bool]:
-    """The cheapest columns with one member of every demand, and whether it is proved that these are."""
+    """The cheapest columns with one member of every demand, and whether they are proved to be the cheapest."""
     if not demands:
         return [], True
     having: dict[Any, list[int]] = {}
@@ -76,7 +76,7 @@ def solve(
             options={"time_limit": seconds, "mip_rel_gap": 0},
         )
     )
-    if found.x is None:  # the limit came before any cover: all columns are one
+    if found.x is None:  # no cover within the time limit: use all columns
         return list(range(len(columns))), False
     return np.flatnonzero(found.x > 0.5).tolist(), found.status == 0
 
@@ -88,18 +88,18 @@ class VersionSpace:
     size: int
     forced: int
     open: int
-    atoms: list[Atom]  # sound ones, at sources that were seen, with an open write
-    unseen: list[AtomSource]  # configurations that no state shows, whose writes are all open
+    atoms: list[Atom]  # sound atoms of seen sources with an open write
+    unseen: list[AtomSource]  # configurations outside the data, whose writes are all open
 
     @property
     def determined(self) -> bool:
-        """Whether all programs of the class that fit make the same step at this size."""
+        """Whether all consistent programs of the class make the same step at this size."""
         return not self.open and not self.unseen
 
 
 def version_space(evidence: Evidences, size: int) -> VersionSpace:
-    """Which writes are forced and which are open at a size, of any number of terms."""
-    writes: dict[Key, list[BoolArray]] = {}  # in each dimension (places, choices, length)
+    """The forced and the open writes at a size, for any number of terms."""
+    writes: dict[Key, list[BoolArray]] = {}  # for each dimension (places, choices, length)
     forced: dict[Key, BoolArray] = {}  # (configurations, places, length, ...)
     for key, choices in evidence.choices.items():
         family, cell, array = key
@@ -139,16 +139,16 @@ def version_space(evidence: Evidences, size: int) -> VersionSpace:
 
 @dataclass(frozen=True)
 class Sufficient:
-    """What the theorem needs of a program: agreement at `size` is agreement at every size from `first` on."""
+    """The theorem's premise for a program: agreement at `size` implies agreement at every size from `first` on."""
 
-    terms: int  # the most indices into one array, of one configuration in one cell
+    terms: int  # most indices of one configuration in one cell into one array
     slices: bool
     size: int | None  # None: the theorem does not cover it
     first: int
 
 
 def sufficient(evidence: Evidences, terms: Sequence[Term]) -> Sufficient:
-    """The size that decides for the class, by the theorem of docs/explanation/inference.md."""
+    """The deciding size for the class, by the theorem of docs/explanation/inference.md."""
     bounds: LineBounds = evidence.bounds
     a, b = bounds.coefficient, bounds.offset
     count: Counter[tuple[AtomSource, int]] = Counter()

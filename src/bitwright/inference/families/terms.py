@@ -1,4 +1,4 @@
-"""Terms: configurations of ranges of cells with what they write, as the lines of a rule text have them."""
+"""Terms: configurations of ranges of cells with their writes, in the form of rule-text lines."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from bitwright.inference.families.atoms import Atom, AtomSource, Choices, Eviden
 from bitwright.inference.families.lines import Affine, Cell, Dimension, LineCell, Wrapped, awkwardness, in_cell, unit
 from bitwright.rules.layout import IntArray
 
-Piece = Affine | LineCell | Wrapped  # of a target, in one dimension; a cell may be several cells of the array
-TERM = 1_000  # what a term costs; how it reads decides between covers of the same number
-_SLICE = 40  # how awkward a slice is, and for each bound
+Piece = Affine | LineCell | Wrapped  # part of a target in one dimension; a cell may span several cells of the array
+TERM = 1_000  # cost of a term; readability decides between covers of the same size
+_SLICE = 40  # readability cost of a slice, and of each bound
 _BOUND = 10
 
 
@@ -36,7 +36,7 @@ class Terms:
 
     def __init__(self, evidence: Evidences) -> None:
         self.evidence = evidence
-        self._pieces: dict[tuple[int, int], list[_Pieces]] = {}  # by family and array: one for each dimension
+        self._pieces: dict[tuple[int, int], list[_Pieces]] = {}  # by family and array: one per dimension
 
     def atoms(self, term: Term) -> list[Atom] | None:
         """The atoms of a term; None if one of them is not sound."""
@@ -55,7 +55,7 @@ class Terms:
         return found
 
     def longest(self, wanted: Iterable[Atom]) -> Iterator[tuple[Term, int]]:
-        """All longest terms with a wanted atom, with their costs."""
+        """All longest terms with a required atom, with their costs."""
         groups: dict[tuple[int, int, int], list[Atom]] = {}
         for atom in wanted:
             groups.setdefault((atom.source.family, atom.source.config, atom.array), []).append(atom)
@@ -68,24 +68,24 @@ class Terms:
         ranges = evidence.families[family].ranges
         sound, useful = [], []
         for k in range(len(evidence.families[family].cells)):
-            there = evidence.sound[family, k, array][config]
-            asked = np.zeros_like(there)
+            kept_atoms = evidence.sound[family, k, array][config]
+            required = np.zeros_like(kept_atoms)
             for atom in atoms:
                 if atom.source.cell == k:
-                    asked[atom.choice] = True
+                    required[atom.choice] = True
             for axis, own in enumerate(pieces):
-                there = own.reduced(np.logical_and, there, k, axis)
-                asked = own.reduced(np.logical_or, asked, k, axis)
-            sound.append(there)
-            useful.append(asked)
+                kept_atoms = own.reduced(np.logical_and, kept_atoms, k, axis)
+                required = own.reduced(np.logical_or, required, k, axis)
+            sound.append(kept_atoms)
+            useful.append(required)
         kept, some = np.array(sound), np.array(useful)
         for choice in np.argwhere((kept & some).any(axis=0)).tolist():
             target = tuple(own.all[n] for own, n in zip(pieces, choice, strict=True))
             shape = [len(cells) for cells in ranges]
             at: tuple[Any, ...] = (slice(None), *choice)
-            grid, asked = kept[at].reshape(shape), some[at].reshape(shape)
+            grid, required = kept[at].reshape(shape), some[at].reshape(shape)
             for cells in rectangles(grid):
-                if not asked[tuple(slice(low, high + 1) for low, high in cells)].any():
+                if not required[tuple(slice(low, high + 1) for low, high in cells)].any():
                     continue
                 ends = sum((a > 0) + (b < len(own) - 1) for (a, b), own in zip(cells, ranges, strict=True))
                 if all(
@@ -96,7 +96,7 @@ class Terms:
                     yield Term(family, config, cells, array, target), TERM + cost + ends
 
     def _alone(self, family: int, config: int, array: int, atoms: Sequence[Atom]) -> Iterator[tuple[Term, int]]:
-        """Terms of one cell, with indices that are lines there."""
+        """Terms of a single cell, with indices that are lines there."""
         fitted = self.evidence.families[family]
         counts = [len(cells) for cells in fitted.ranges]
         for atom in atoms:
@@ -107,7 +107,7 @@ class Terms:
                 yield Term(family, config, cells, array, target), TERM + 2 + cost
 
     def pieces(self, family: int, array: int) -> list[_Pieces]:
-        """The pieces of targets of a family in an array, for each dimension."""
+        """The pieces of a family's targets in an array, for each dimension."""
         if (family, array) not in self._pieces:
             dimensions = self.evidence.arrays[array].dimensions
             self._pieces[family, array] = [_Pieces(self.evidence, family, array, d) for d in range(len(dimensions))]
@@ -156,7 +156,7 @@ class _Pieces:
         return _numbers(piece, array.dimensions[self.dimension], those, self.evidence)
 
     def reduced(self, how: np.ufunc, over: BoolArray, cell: int, axis: int) -> BoolArray:
-        """Values of choices as values of pieces."""
+        """Reduces values of choices to values of pieces."""
         flat, starts, valid = self._numbers[cell]
         if not len(starts):
             return np.zeros((*over.shape[:axis], 0, *over.shape[axis + 1 :]), dtype=bool)
@@ -165,7 +165,7 @@ class _Pieces:
 
     @cached_property
     def _numbers(self) -> list[tuple[IntArray, IntArray, BoolArray]]:
-        """For each cell: the choices of all pieces, where those of each begin, and whether it has some."""
+        """For each cell: the choices of all pieces, the start of each piece's choices, and whether it has any."""
         found = []
         for k in range(len(self.evidence.families[self.family].cells)):
             numbers = [self._in(piece, k) for piece in self.all]
@@ -176,7 +176,7 @@ class _Pieces:
 
 
 def _numbers(piece: Piece, dimension: Dimension, those: Choices, evidence: Evidences) -> list[int]:
-    """The choices of a piece in one cell; empty if one is not in the class."""
+    """The choices of a piece in one cell; empty if one of them is not in the class."""
     wanted: list[Affine | LineCell]
     if isinstance(piece, LineCell):
         cells = dimension.cells(evidence.bounds)
@@ -193,7 +193,7 @@ def _numbers(piece: Piece, dimension: Dimension, those: Choices, evidence: Evide
 
 
 def _wrap(index: Affine, cell: Cell, dimension: Dimension) -> Affine:
-    """An index i + c of a dimension that is a ring, without the remainder."""
+    """An index i + c of a ring dimension, without the remainder."""
     *factors, s, o = in_cell(index, cell)
     if any(factors):
         return (*factors, s, o)
@@ -211,7 +211,7 @@ def cells_in(ranges: Sequence[Sequence[LineCell]], cells: Sequence[tuple[int, in
 
 
 def rectangles(grid: BoolArray) -> Iterator[tuple[tuple[int, int], ...]]:
-    """First and last, in each dimension, of every largest rectangle of true values."""
+    """First and last, in each dimension, of every maximal rectangle of true values."""
     if grid.ndim == 1:
         yield from ((run,) for run in runs(grid.tolist()))
         return
@@ -228,6 +228,6 @@ def rectangles(grid: BoolArray) -> Iterator[tuple[tuple[int, int], ...]]:
 
 
 def runs(kept: Sequence[bool]) -> list[tuple[int, int]]:
-    """First and last of every longest run of true values."""
+    """First and last of every maximal run of true values."""
     edges = [k for k, (a, b) in enumerate(pairwise([False, *kept, False])) if a != b]
     return [(first, last - 1) for first, last in zip(edges[::2], edges[1::2], strict=True)]

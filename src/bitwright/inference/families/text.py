@@ -1,7 +1,7 @@
-"""Families of blocks and terms as rule text, with input, start, steps and halt lines from whole runs.
+"""Writes families of blocks and terms as rule text, with input, start, steps and halt lines from whole runs.
 
-Rows of a file are runs where each row starts with the state that the row before it ended in; a run begins where that is
-not so. Bits that differ between the first states of runs are inputs, those that are on in all of them are `start` bits.
+Rows of a file form a run if each row starts with the final state of the row before it; otherwise a new run begins.
+Bits that differ between the first states of runs are inputs, bits that are on in all of them are `start` bits.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def open_line(evidence: Evidences, atom: Atom, let: str) -> str:
 
 
 def unseen_lines(evidence: Evidences, sources: Sequence[AtomSource], let: str) -> Iterator[str]:
-    """Configurations as conditions, each with where it was not seen."""
+    """Configurations as conditions, each with the range in which it was not seen."""
     writer = Writer(evidence, let)
     for source in sources:
         cells = writer.rectangle(source)
@@ -67,7 +67,7 @@ class Writer:
         self.along = next(name for name in ("k", "n") if name != let)
 
     def bits(self) -> str:
-        shown: dict[int, str] = {}  # by field: the last of its arrays has the largest constant indices
+        shown: dict[int, str] = {}  # by field: its last array has the largest constant indices
         for array in self.arrays:
             shown[array.field] = array.index.format(*(self._text(one.whole) for one in array.dimensions))
         return f"bits {' '.join(shown.values())}"
@@ -77,19 +77,19 @@ class Writer:
         return f"block {' '.join(self._members(number, whole))}{self.range(number, whole)}"
 
     def rules(self, terms: Sequence[Term]) -> Iterator[str]:
-        """One line for the terms of a configuration over the same cells; the first is no `also`."""
+        """One line for the terms of a configuration over the same cells; all but the first are `also` lines."""
         groups: dict[tuple[int, int, Rectangle], list[Term]] = {}
         for term in sorted(terms, key=lambda t: (t.family, t.config, t.cells, t.array)):
             groups.setdefault((term.family, term.config, term.cells), []).append(term)
-        said: set[tuple[int, int]] = set()
+        written: set[tuple[int, int]] = set()
         for (family, config, cells), those in groups.items():
             when, rows = self.condition(family, config, cells), self.range(family, cells)
             lines = [(" ".join(map(self._target, those)), rows)]
-            if all(self._thin(term) is not None for term in those):  # a rule has to write a bit at every size
+            if all(self._thin(term) is not None for term in those):  # a rule must write a bit at every size
                 lines = [self._row(term, rows) for term in those]
             for writes, ranges in lines:
-                yield f"{'also ' if (family, config) in said else ''}when {when} write {writes}{ranges}"
-                said.add((family, config))
+                yield f"{'also ' if (family, config) in written else ''}when {when} write {writes}{ranges}"
+                written.add((family, config))
 
     def condition(self, family: int, config: int, cells: Rectangle) -> str:
         names = self._members(family, cells)
@@ -104,12 +104,12 @@ class Writer:
         return f" for {', '.join(rows)}" if rows else ""
 
     def rectangle(self, source: AtomSource) -> Rectangle:
-        """The one cell of a source."""
+        """The cell of a source as a rectangle."""
         counts = [len(cells) for cells in self.families[source.family].ranges]
         return tuple((int(k), int(k)) for k in np.unravel_index(source.cell, counts))
 
     def _cell(self, family: int, cells: Rectangle) -> Cell:
-        """A rectangle of cells as one."""
+        """A rectangle of cells as a single cell."""
         ranges = zip(self.families[family].ranges, cells, strict=True)
         return tuple(LineCell(own[first].low, own[last].high) for own, (first, last) in ranges)
 
@@ -131,7 +131,7 @@ class Writer:
         return next((d for d, one in ends if isinstance(one, LineCell) and not one.places(self.first)), None)
 
     def _row(self, term: Term, rows: str) -> tuple[str, str]:
-        """A slice that may be empty, as an index that runs, and all ranges."""
+        """The target and ranges of a term; a slice that may be empty becomes an index with its own range."""
         d = self._thin(term)
         parts = self._parts(term)
         more = f"{self.along} in {parts[d or 0]}"
@@ -158,20 +158,20 @@ class Writer:
         return self._text(dimension.position(in_cell(piece, cell)))
 
 
-_FEWEST = 4  # runs at each size that are enough to tell constant bits from inputs
+_FEWEST = 4  # fewest runs per size that distinguish constant bits from inputs
 
 
 @dataclass(frozen=True)
 class SeenRuns:
-    """The first states of the runs in one file, the number of their steps, and whether the last ones change nothing."""
+    """The first states of the runs in one file, their number of steps, and whether they end at a fixed point."""
 
     starts: BoolArray  # (runs, k)
-    steps: int | None  # None where they differ
+    steps: int | None  # None if they differ
     still: bool
 
 
 def find_runs(executions: Executions) -> SeenRuns | None:
-    """The runs that these rows are; None where most rows do not follow each other."""
+    """The runs formed by these rows; None if most rows are unrelated."""
     first = np.r_[True, (executions.before[1:] != executions.after[:-1]).any(axis=1)]
     begins = np.flatnonzero(first)
     if 2 * len(begins) > len(first):
@@ -181,7 +181,7 @@ def find_runs(executions: Executions) -> SeenRuns | None:
     shortest = int((ends + 1 - begins).min())
     if ((ends + 1 - begins) % shortest).any():
         return SeenRuns(executions.before[begins], None, still)
-    begins = np.arange(0, len(first), shortest)  # a run may begin with the state that the one before it ended in
+    begins = np.arange(0, len(first), shortest)  # a run may begin with the final state of the previous one
     return SeenRuns(executions.before[begins], shortest, still)
 
 
@@ -192,7 +192,7 @@ def lines_of_runs(
     inputs: Mapping[int, Sequence[int]] | None,
     let: str,
 ) -> dict[str, list[str]]:
-    """Lines by their first word; `inputs` are the bits of input lines that were given, by size."""
+    """Lines by their keyword; `inputs` are the bits of given input lines, by size."""
     found: dict[str, list[str]] = {}
     steps = {size: run.steps for size, run in runs.items() if run.steps is not None}
     if all(run.still for run in runs.values()):
@@ -227,9 +227,9 @@ def lines_of_runs(
 
 
 def polynomial(values: Mapping[int, int], let: str) -> str | None:
-    """The affine or quadratic expression that has these values, or None.
+    """The affine or quadratic expression with these values, or None.
 
-    One that every choice of values has, through two or three sizes, counts only if no number in it is negative."""
+    An expression that fits only because any two or three values have one counts only if no number in it is negative."""
     sizes = sorted(values)
     if (line := fit_line(dict(values))) is not None and (len(sizes) > 2 or min(line) >= 0):
         return affine_text(line, let)
@@ -261,7 +261,7 @@ def _places(array: Array, layouts: Mapping[int, Layout], chosen: Mapping[int, Bo
 def _piece(array: Array, places: Mapping[int, Sequence[Place]], let: str, filled: bool) -> str | None:
     """The slice from the first to the last place; empty for a whole array, None if no slice fits.
 
-    Where it must be `filled`, all places between are among these; one of two dimensions always is."""
+    With `filled`, all positions of the slice must be among these places; slices in two dimensions always are."""
     if not all(places.values()):
         return None
     ends = []

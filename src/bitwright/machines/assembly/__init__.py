@@ -1,6 +1,6 @@
-"""Assembly text for computers of one instruction: one core, and an instruction set each for SBN and SUBLEQ.
+"""Assembly text for single-instruction computers: a shared core, and one instruction set each for SBN and SUBLEQ.
 
-Here lines of text become labels, statements and macros, for any instruction set.
+This module turns lines of text into labels, statements and macros, for any instruction set.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ MAX_NAME = 64
 
 @dataclass(frozen=True, eq=False)
 class InstructionSet:
-    """What distinguishes one assembly language from another."""
+    """The properties in which assembly languages differ."""
 
     scanner: Scanner
-    forms: Mapping[str, Form]  # its instruction, then its directives; no text: for the prelude only
-    prelude: Mapping[str, Sequence[str]]  # macros that are operations of every program: head and body
-    declares: Mapping[str, str]  # what a directive makes of its first operand, a name
-    reserved: Mapping[str, tuple[str, str]]  # what a name is that no program can give a meaning, and why
-    separator: str  # of operands: a comma, or else they are single names and numbers
-    directives_declare: bool  # and are no part of the code: they have no labels, nor are they in macros
+    forms: Mapping[str, Form]  # the instruction, then the directives; empty text: prelude only
+    prelude: Mapping[str, Sequence[str]]  # macros available to every program: head and body
+    declares: Mapping[str, str]  # the kind of name that a directive's first operand declares
+    reserved: Mapping[str, tuple[str, str]]  # the fixed meaning of each reserved name, and the reason
+    separator: str  # operand separator: a comma, or empty if operands are single names and numbers
+    directives_declare: bool  # directives are not code: they take no labels and cannot be in macros
     most_parameters: int
-    most_pieces: int  # names, numbers, signs and ends of lines in a text
+    most_pieces: int  # limit on names, numbers, signs and line ends in a text
 
     @property
     def instruction(self) -> str:
@@ -37,7 +37,7 @@ class InstructionSet:
 
     @property
     def directives(self) -> dict[str, Form]:
-        """The directives of a text, including those that every language has."""
+        """The directives of a text, including those common to all languages."""
         own = {name: form for name, form in self.forms.items() if name[0] == "." and form.text}
         example = f".macro NAME {self.separator.join('pq')}"
         return own | {".macro": Form(example, 1, 1 + self.most_parameters), ".end": Form(".end", 0, 0)}
@@ -45,16 +45,16 @@ class InstructionSet:
 
 @dataclass
 class Source:
-    """A text that was read: its labels and statements, with macros expanded."""
+    """A parsed text: its labels and statements, with macros expanded."""
 
     items: list[Item] = field(default_factory=list)
     macros: dict[str, Macro] = field(default_factory=dict)
-    bodies: list[list[Item]] = field(default_factory=list)  # of macros, also of those that are wrong
-    already_reported: set[str] = field(default_factory=set)  # names on lines that were given up
+    bodies: list[list[Item]] = field(default_factory=list)  # of all macros, including invalid ones
+    already_reported: set[str] = field(default_factory=set)  # names on rejected lines
 
 
 def read(text: str, language: InstructionSet, problems: Problems) -> Source:
-    """Reads every line and expands every macro; a line that cannot be read is noted and left out."""
+    """Parses every line and expands every macro; unreadable lines are reported and skipped."""
     reader = _LineReader(language, problems, prelude_of(language))
     reader.read(text)
     source = reader.source
@@ -68,7 +68,7 @@ def read(text: str, language: InstructionSet, problems: Problems) -> Source:
 
 @lru_cache
 def prelude_of(language: InstructionSet) -> Mapping[str, Macro]:
-    """The operations that a language has by its prelude."""
+    """The operations that a language's prelude defines."""
     problems = Problems()
     reader = _LineReader(language, problems, None)
     for head, body in language.prelude.items():
@@ -78,7 +78,7 @@ def prelude_of(language: InstructionSet) -> Mapping[str, Macro]:
 
 
 class _LineReader:
-    """Reads line by line, and knows whether it is inside a macro; without a prelude it reads the prelude."""
+    """Parses line by line and tracks macro bodies; without a prelude it parses the prelude itself."""
 
     def __init__(self, language: InstructionSet, problems: Problems, prelude: Mapping[str, Macro] | None) -> None:
         self.language, self.problems, self.is_prelude = language, problems, prelude is None
@@ -95,14 +95,14 @@ class _LineReader:
                 self.line(tokens)
             except GiveUpError:
                 self.source.already_reported.update(re.findall(rf"@?{NAME}", line.partition(";")[0]))
-                if self.macro is None and line.split()[:1] == [".macro"]:  # the lines up to .end are its own
+                if self.macro is None and line.split()[:1] == [".macro"]:  # the body extends to .end
                     self.open(Macro(Token("name", "", number, 1), ()))
             if pieces > most:
-                self.problems.note(number, 1, f"a text has at most {most:,} names, numbers and lines; shorten it")
+                self.problems.note(number, 1, f"a text may have at most {most:,} names, numbers and lines; shorten it")
                 break
         if self.macro is not None:
             what = f"macro {self.macro.name}" if self.macro.name.text else "this macro"
-            self.problems.at(self.macro.name, f"{what} has no '.end'; add one behind its last line")
+            self.problems.at(self.macro.name, f"{what} has no '.end'; add one after its last line")
             self.source.already_reported.update(name for item in self.macro.body for name in names_of(item))
 
     def line(self, tokens: list[Token]) -> None:
@@ -134,7 +134,7 @@ class _LineReader:
     # Operands.
 
     def spaced(self, tokens: list[Token], first: Token) -> list[Operand]:
-        """Names and numbers, each with its signs, with nothing but space between them; the last token is the end."""
+        """Names and numbers separated by spaces, each with its signs; the last token is the end."""
         found: list[Operand] = []
         start = 0
         for at, token in enumerate(tokens):
@@ -147,7 +147,7 @@ class _LineReader:
         return found
 
     def divided(self, tokens: list[Token], first: Token) -> list[Operand]:  # noqa: ARG002
-        """Expressions with commas between them."""
+        """Comma-separated expressions."""
         found: list[Operand] = []
         start = 0
         for at, token in enumerate(tokens):
@@ -179,15 +179,15 @@ class _LineReader:
                 message = f"'.end' takes 0 operands, got {len(statement.operands)} (the form is: .end)"
                 raise self.problems.stop(statement.operands[0].origin, message)
         elif self.macro is not None and self.language.directives_declare and not self.is_prelude:
-            raise self.problems.stop(token, f"'{name}' cannot stand inside a macro; write it before '.macro'")
+            raise self.problems.stop(token, f"'{name}' is not allowed inside a macro; write it before '.macro'")
         else:
             self.keep(statement)
 
     def open_macro(self, statement: Statement) -> None:
-        """`.macro NAME a, b`: the name and the first parameter stand side by side."""
+        """Parses `.macro NAME a, b`; a space separates the name from the first parameter."""
         problems, macros = self.problems, self.source.macros
         if self.macro is not None:
-            message = f"a macro cannot stand inside a macro; close {self.macro.name} with .end"
+            message = f"macros cannot be nested; close {self.macro.name} with .end"
             raise problems.stop(statement.token, message)
         pieces = [
             Operand((token,), operand.pooled and at == 0, operand.origin if at == 0 else token)
@@ -197,7 +197,7 @@ class _LineReader:
         end = Token(END, "", statement.token.line, statement.end)
         name, parameters = (pieces[0].tokens[0] if pieces else end), pieces[1:]
         macro = Macro(name, tuple(piece.tokens[0].text for piece in parameters), prelude=self.is_prelude)
-        self.open(macro)  # even a bad one owns the lines up to .end
+        self.open(macro)  # even an invalid macro extends to .end
         if not pieces or not _is_plain(pieces[0]):
             found, form = pieces[0] if pieces else name, self.directives[".macro"].text
             place = pieces[0].origin if pieces else name
@@ -210,14 +210,14 @@ class _LineReader:
             raise problems.stop(name, message)
         if len(parameters) > self.language.most_parameters:
             most = self.language.most_parameters
-            message = f"a macro has at most {most} parameters, got {len(parameters):,}"
+            message = f"a macro may have at most {most} parameters, got {len(parameters):,}"
             raise problems.stop(parameters[most].origin, message)
         macro.takes_constant = self.is_prelude and parameters[:1] != [] and parameters[0].pooled
         for at, piece in enumerate(parameters):
             if not _is_plain(piece) and not macro.takes_constant:
                 raise problems.stop(piece.origin, f"expected the name of a parameter, found {piece}")
             if piece.text in macro.parameters[:at]:
-                raise problems.stop(piece.origin, f"parameter {piece} is given twice")
+                raise problems.stop(piece.origin, f"parameter {piece} is repeated")
         macros[name.text + "#" * macro.takes_constant] = macro
 
     def open(self, macro: Macro) -> None:

@@ -1,4 +1,4 @@
-"""Statements of an assembly text, and the expansion of macros until only instructions and directives are left."""
+"""Statements of an assembly text, and macro expansion to instructions and directives."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from bitwright.common.bits import shorten
 from bitwright.common.problems import GiveUpError, Problems, TooManyProblemsError
 from bitwright.common.scanner import Token
 
-MAX_STATEMENTS = 1 << 19  # labels, operations and calls in expanded bodies
-MAX_DEPTH = 50  # macros that call macros
-_PRELUDE_SCOPE = -1  # names with @ in a prelude are shared by its expansions, and by nothing else
+MAX_STATEMENTS = 1 << 19  # limit on labels, operations and calls in expanded bodies
+MAX_DEPTH = 50  # limit on nested macro calls
+_PRELUDE_SCOPE = -1  # names with @ in a prelude are shared by its expansions only
 
 
 class Operand(NamedTuple):
-    """An expression; if `pooled` (written #), a word of the program's own that holds its value."""
+    """An expression; if `pooled` (written #), a constant word of the program with that value."""
 
     tokens: tuple[Token, ...]
     pooled: bool
-    origin: Token  # where it was written, which may be the call of a macro
+    origin: Token  # its place in the text, possibly a macro call
 
     @property
     def text(self) -> str:
@@ -40,12 +40,12 @@ class Label(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """An operation, a directive or the call of a macro; statements of a prelude have the place of the call."""
+    """An operation, a directive or a macro call; statements of a prelude carry the position of the call."""
 
     name: str
     token: Token
     operands: tuple[Operand, ...]
-    end: int  # the column behind it
+    end: int  # the column after it
 
 
 Item = Label | Statement
@@ -60,7 +60,7 @@ def names_of(item: Item) -> Iterator[str]:
 
 
 class Form(NamedTuple):
-    """The written form of an operation or directive, and its numbers of operands."""
+    """The written form of an operation or directive, and its operand counts."""
 
     text: str
     least: int
@@ -72,16 +72,16 @@ class Macro:
     name: Token
     parameters: tuple[str, ...]
     body: list[Item] = field(default_factory=list)
-    prelude: bool = False  # it is an operation that every program has
-    takes_constant: bool = False  # as its first operand, written #
+    prelude: bool = False  # available to every program
+    takes_constant: bool = False  # its first operand is a constant, written #
 
 
 @dataclass
 class Expander:
-    """Expands macros; `already_reported` are names on lines that were given up."""
+    """Expands macros; `already_reported` are names on rejected lines."""
 
     forms: Mapping[str, Form]  # operations that need no expansion
-    macros: Mapping[str, Macro]  # under its name, with a # behind it if it takes a constant
+    macros: Mapping[str, Macro]  # by name, followed by # if it takes a constant
     separator: str  # of operands
     problems: Problems
     already_reported: set[str]
@@ -90,9 +90,9 @@ class Expander:
     _work: int = 0
 
     def expand(self, items: list[Item]) -> list[Item]:
-        """Returns labels, instructions and directives in order; names with @ know which expansion they belong to.
+        """Returns labels, instructions and directives in order; names with @ are local to their expansion.
 
-        It empties `items` on the way, because a text may be long.
+        It empties `items` as it goes, because a text may be long.
         """
         self._found = []
         items.reverse()
@@ -100,7 +100,7 @@ class Expander:
         return self._found
 
     def check(self, items: Sequence[Item]) -> None:
-        """Notes calls that fit no operation, even where nothing expands them."""
+        """Reports calls that match no operation, even in macros that are never expanded."""
         for item in items:
             if isinstance(item, Statement):
                 try:
@@ -116,7 +116,7 @@ class Expander:
         calls: tuple[str, ...],
         at: Token | None = None,
     ) -> None:
-        """`at`: where the statements stand, if not where they were written."""
+        """`at`: the position of the statements, if not their own."""
         for item in body:
             try:
                 if isinstance(item, Label):
@@ -149,13 +149,13 @@ class Expander:
             circle = shorten(" calls ".join((*calls[calls.index(call.name) :], call.name)), 80)
             raise self.problems.stop(call.token, f"macro '{call.name}' calls itself without end ({circle}); use a loop")
         if len(calls) >= MAX_DEPTH:
-            message = f"macros call each other at most {MAX_DEPTH} deep; make '{call.name}' shallower"
+            message = f"macros call each other at most {MAX_DEPTH} deep; reduce the nesting in '{call.name}'"
             raise self.problems.stop(call.token, message)
         self._scopes += 1
         self._put(macro.body, given, self._scopes, (*calls, call.name))
 
     def _called(self, call: Statement) -> Macro | None:
-        """The macro that a statement calls, or None if it needs no expansion; raises for a wrong number of operands."""
+        """The macro that a statement calls, or None if it needs no expansion; raises for a wrong operand count."""
         name, _, operands, _ = call
         count = len(operands)
         form = self.forms.get(name)
@@ -186,7 +186,7 @@ class Expander:
 
 
 def _bound(operand: Operand, given: Mapping[str, Operand], scope: int, problems: Problems) -> Operand:
-    """An operand of a body in one expansion: parameters replaced, names with @ made its own."""
+    """An operand in one expansion of a macro: parameters replaced, names with @ made local."""
     tokens, pooled, origin = operand
     if len(tokens) == 1:
         (token,) = tokens
@@ -202,7 +202,7 @@ def _bound(operand: Operand, given: Mapping[str, Operand], scope: int, problems:
             found.append(token._replace(scope=scope) if token.text[0] == "@" else token)
         elif meant.pooled:
             wanted = f"'{token.text}' is used as {operand} there"
-            raise problems.stop(meant.origin, f"the macro needs a number here, found {meant}; {wanted}")
+            raise problems.stop(meant.origin, f"the macro needs a number here, got {meant}; {wanted}")
         else:
             origin = meant.origin
             several = len(tokens) > 1 and len(meant.tokens) > 1
@@ -218,7 +218,7 @@ def _label(token: Token, given: Mapping[str, Operand], scope: int, problems: Pro
     if meant is None:
         return token
     if meant.name is None:
-        raise problems.stop(meant.origin, f"{token} is a label in this macro; give it a name, not {meant}")
+        raise problems.stop(meant.origin, f"{token} is a label in this macro; pass a name, not {meant}")
     return meant.name
 
 

@@ -1,6 +1,6 @@
 """Names and operands of an assembly text: each name has one meaning, and operands have values.
 
-An operand is an expression of + - * and brackets over numbers, characters, names and $, the address here.
+An operand is an expression of + - * and parentheses over numbers, characters, names and $, the current address.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\\": "\\", "'": "'", '"
 
 
 class Meaning(NamedTuple):
-    """What a name means, and where it was declared."""
+    """The meaning of a name, and its declaration."""
 
     what: str
     why: str = ""
@@ -29,23 +29,23 @@ class Meaning(NamedTuple):
 
 
 class Names:
-    """The meanings of all names of a text; the values of constants and labels, once they are known."""
+    """The meanings of all names of a text, and the values of constants and labels as they become known."""
 
     def __init__(self, language: InstructionSet, source: Source, problems: Problems) -> None:
         self.language, self.problems, self.already_reported = language, problems, source.already_reported
         self.meanings = {name: Meaning(*meaning) for name, meaning in language.reserved.items()}
-        self.constants: dict[str, int | None] = {}  # None where what is wrong with the value has been noted
+        self.constants: dict[str, int | None] = {}  # None if a problem with the value is already reported
         self.labels: dict[str, int] = {}
 
     # Meanings.
 
     def declare(self, items: Iterable[Item]) -> list[Item]:
-        """Declares names in the order of the text; returns the items without second declarations of a name."""
+        """Declares names in text order; returns the items without repeated declarations."""
         kept: list[Item] = []
         for item in items:
             try:
                 if isinstance(item, Label):
-                    kept.append(item)  # also a second one, so that jumps to it are no problem of their own
+                    kept.append(item)  # also a repeated label, so that jumps to it are not reported as well
                     self._mean(item.token, "a label")
                     continue
                 if item.name in self.language.declares:
@@ -75,7 +75,7 @@ class Names:
     # Values.
 
     def constant(self, statement: Statement) -> None:
-        """`.const NAME value`: from here on the name has this value."""
+        """Evaluates `.const NAME value`; the name is defined from here on."""
         name = self.declared(statement).key
         try:
             self.constants[name] = self.plain(statement, statement.operands[1])
@@ -83,14 +83,14 @@ class Names:
             self.constants[name] = None
 
     def plain(self, statement: Statement, operand: Operand) -> int:
-        """The number that a directive is given."""
+        """The numeric argument of a directive."""
         if operand.pooled or (self.language.directives_declare and operand.text[0] == "@"):
             form = self.language.forms[statement.name].text
             raise self.problems.stop(operand.origin, f"expected a number, found {operand} (the form is: {form})")
         return self.number(operand)
 
     def number(self, operand: Operand) -> int:
-        """A value that does not depend on addresses: of numbers and of constants that are defined above."""
+        """A value independent of addresses, from numbers and constants defined above."""
 
         def named(token: Token) -> int:
             if token.key in self.constants:
@@ -130,14 +130,14 @@ class Names:
 
 
 def _place(token: Token, operand: Operand) -> Token:
-    """Where to report a name: at the operand, if the rest of it is only signs."""
+    """The position at which to report a name: the whole operand, if the rest of it is only signs."""
     return operand.origin if all(one is token or one.kind == "sign" for one in operand.tokens) else token
 
 
 def value_of(operand: Operand, named: Callable[[Token], int], here: int, problems: Problems) -> int:
-    """The value of an operand; `named` gives the values of names."""
+    """The value of an operand; `named` maps names to values."""
     *signs, last = operand.tokens
-    if last.kind == "number" and (not signs or (len(signs) == 1 and signs[0].text == "-")):  # nearly always
+    if last.kind == "number" and (not signs or (len(signs) == 1 and signs[0].text == "-")):  # the usual case
         return -_number(last.text) if signs else _number(last.text)
     if last.kind == "name" and not signs:
         return named(last)
@@ -145,13 +145,13 @@ def value_of(operand: Operand, named: Callable[[Token], int], here: int, problem
 
 
 def text_of(operand: Operand, problems: Problems) -> str | None:
-    """The text of an operand that is a string in quotes."""
+    """The text of a quoted string operand."""
     first = operand.tokens[0]
     return _unquoted(first, problems) if first.kind == "string" and len(operand.tokens) == 1 else None
 
 
 class _Expression(ExpressionReader):
-    """Evaluates an operand as it reads it."""
+    """Evaluates an operand while parsing it."""
 
     products, most_signs, most_depth = ("*",), MAX_LINE, 100
 
@@ -180,7 +180,7 @@ class _Expression(ExpressionReader):
     def atom(self) -> int:
         token = self.take()
         if token.kind == END:
-            raise WrongError(self.tokens[-2], f"something is missing behind {self.tokens[-2]}")
+            raise WrongError(self.tokens[-2], f"something is missing after {self.tokens[-2]}")
         if token.kind == "number":
             return _number(token.text)
         if token.kind == "character":
@@ -202,11 +202,11 @@ def _number(text: str) -> int:
 
 
 def _unquoted(token: Token, problems: Problems) -> str:
-    """The text of a character or a string in quotes."""
+    """The text of a quoted character or string."""
 
     def escaped(match: re.Match[str]) -> str:
         if match[1] not in _ESCAPES:
-            raise problems.stop(token, f"there is no \\{match[1]}; use one of {' '.join(map(repr, _ESCAPES))}")
+            raise problems.stop(token, f"unknown escape \\{match[1]}; use one of {' '.join(map(repr, _ESCAPES))}")
         return _ESCAPES[match[1]]
 
     return re.sub(r"\\(.)", escaped, token.text[1:-1])

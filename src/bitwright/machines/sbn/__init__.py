@@ -1,1 +1,1 @@
-"""SBN computers: the code of programs, a plain interpreter, and the machines A (the paper's) and B (logarithmic)."""
+"""SBN computers: program code, a plain interpreter, and the machines A (the paper's) and B (logarithmic)."""

@@ -1,4 +1,4 @@
-"""SBN assembly (.sbn): its tokens, directives and operations, and the way to a Code (docs/reference/sbn.md)."""
+"""SBN assembly (.sbn): tokens, directives, operations, and assembly to a Code (docs/reference/sbn.md)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from bitwright.rules import ensures
 from bitwright.rules.ensure_text import ENSURE_SCANNER, read_tokens
 from bitwright.rules.text.files import read_text
 
-END_OF_PROGRAM = "halt"  # the label behind the last instruction; nothing else may be called so
-USE = ".use"  # these words get their addresses in this order, before others; only here
+END_OF_PROGRAM = "halt"  # the reserved label after the last instruction
+USE = ".use"  # gives these words the next addresses, in this order; prelude only
 
 # -1 - 0 is negative and stays -1, so that sbn #0 #-1 always jumps. @scratch is 0 before and after each operation.
-# A constant, #a, has a negative at hand.
+# The negative of a constant #a is available.
 _OPERATIONS = {
     "sub a b": ["sbn a b"],
     "clr x": ["sbn x x"],
@@ -43,7 +43,7 @@ _STOP = rf"(?=[{SPACE};:]|\Z)"  # a piece ends with space, a colon or a comment
 
 
 def _unreadable(word: str) -> tuple[int, str]:
-    legal = len(re.match(r"[A-Za-z0-9_@#.-]*", word)[0])  # type: ignore[index]  # it matches the empty text too
+    legal = len(re.match(r"[A-Za-z0-9_@#.-]*", word)[0])  # type: ignore[index]  # it also matches the empty text
     if legal < len(word):
         return legal, f"unexpected character {shorten(word[legal])!r}; operands are separated by spaces"
     if len(word) > MAX_NAME:
@@ -84,14 +84,14 @@ SBN = InstructionSet(
 
 
 class SbnWords:
-    """Words are numbered as they are declared, then as instructions first use them."""
+    """Words are numbered in the order of declaration, then of first use in instructions."""
 
     def __init__(self, names: Names, width: int, declared: Sequence[Statement], aliases: Sequence[Statement]) -> None:
         self.names, self.problems, self.width = names, names.problems, width
         self.aliases = {names.declared(item).text: names.name(item, item.operands[1]) for item in aliases}
         self.values: list[int] = []
         self.addresses: dict[str, int] = {}
-        self._constants: dict[int, int] = {}  # by value; nothing writes to them, since no name leads to them
+        self._constants: dict[int, int] = {}  # by value; no name refers to them, so nothing can write them
         for item in declared:
             value = item.operands[1]
             try:
@@ -101,23 +101,23 @@ class SbnWords:
             self.addresses[names.declared(item).text] = self._new(start, value.origin)
 
     def of(self, operand: Operand, statement: Statement, written: bool = False) -> int:
-        """The address of the word that an operand means; 0, with a problem, where it means none."""
+        """The address of an operand's word; 0, with a problem, if it has none."""
         tokens, pooled, origin = operand
-        if not pooled and len(tokens) == 1 and tokens[0].key in self.addresses:  # nearly always
+        if not pooled and len(tokens) == 1 and tokens[0].key in self.addresses:  # the usual case
             return self.addresses[tokens[0].key]
         try:
             if operand.name is not None:
                 return self._named(operand.name, origin)
             if not pooled:
                 raise self.problems.stop(origin, f"a word is needed here, found {operand}; write #5 for the constant 5")
-            if written and origin.line:  # the operations that every program has know what they do
+            if written and origin.line:  # prelude operations may do so
                 raise self.problems.stop(origin, f"a constant cannot be changed, found {operand}; give a word's name")
             return self._constant(operand, origin if origin.line else statement.token)
         except GiveUpError:
             return 0
 
     def ports(self, directive: str, statements: Sequence[Statement]) -> tuple[str, ...]:
-        """The names after .in or .out, each a word of its own."""
+        """The names after .in or .out, each for a different word."""
         found: dict[str, None] = {}
         fed: dict[int, str] = {}
         for token in (operand.tokens[0] for item in statements for operand in item.operands):
@@ -132,7 +132,7 @@ class SbnWords:
         return tuple(found)
 
     def exported(self) -> dict[str, int]:
-        """The names that users of the program know words by."""
+        """The names by which users of the program access words."""
         known = {name: address for name, address in self.addresses.items() if not name.startswith("@")}
         for alias, word in self.aliases.items():
             if word.text in self.aliases:
@@ -142,7 +142,7 @@ class SbnWords:
         return known
 
     def _named(self, token: Token, origin: Token) -> int:
-        """A word by its name; a name that nothing declares is a word from now on."""
+        """The address of a named word; an undeclared name becomes a word."""
         key = self.aliases.get(token.text, token).key
         if key not in self.addresses:
             meaning = self.names.meanings.get(key, Meaning("a word"))
@@ -153,7 +153,7 @@ class SbnWords:
         return self.addresses[key]
 
     def _known(self, token: Token) -> int | None:
-        """The address of a word that is declared or used, or None with a problem."""
+        """The address of a declared or used word, or None with a problem."""
         name = self.aliases.get(token.text, token).text
         if name in self.addresses:
             return self.addresses[name]
@@ -166,9 +166,9 @@ class SbnWords:
         return None
 
     def _constant(self, operand: Operand, place: Token) -> int:
-        """The one word that holds this value and is never written.
+        """The word that holds this value and is never written.
 
-        Where an operation negates what it was given, that must fit a word, and its negative wraps.
+        If an operation negates its constant, the constant must fit a word, and its negative wraps.
         """
         sign, *given = operand.tokens
         if sign.line == 0 and any(token.line for token in given):
@@ -190,25 +190,25 @@ class SbnWords:
 
     def _new(self, value: int, place: Token) -> int:
         if len(self.values) == MAX_SIZE:
-            self.problems.at(place, f"a program has at most {MAX_SIZE:,} words; use fewer names and constants")
+            self.problems.at(place, f"a program may have at most {MAX_SIZE:,} words; use fewer names and constants")
         self.values.append(value)
         return len(self.values) - 1
 
 
 DEFAULT_WIDTH = 8
-_ENSURE = re.compile(r"^[ \t]*\.ensure(?![A-Za-z])([^\n]*)", re.MULTILINE)  # a line of its own grammar
+_ENSURE = re.compile(r"^[ \t]*\.ensure(?![A-Za-z])([^\n]*)", re.MULTILINE)  # a line with its own grammar
 _STEPS = (SBN.instruction, USE)
 
 
 def load_sbn(path: str | Path) -> Code:
-    """The code in a .sbn file; raises InputError for the file, ProgramError for what it says."""
+    """The code in a .sbn file; raises InputError for the file, ProgramError for its contents."""
     path = Path(path)
     with problems_of(path):
         return assemble(read_text(path, ".sbn"), path.stem)
 
 
 def assemble(text: str, name: str = "program") -> Code:
-    """The code that an assembly text describes; raises ProgramError with every problem, by line and column.
+    """Assembles a text; raises ProgramError with every problem, by line and column.
 
     >>> assemble("loop: dec n" + chr(10) + "jneg n halt" + chr(10) + "jmp loop").sizes
     Sizes(instructions=3, words=4, width=8)
@@ -217,7 +217,7 @@ def assemble(text: str, name: str = "program") -> Code:
 
 
 class _SbnProgram:
-    """Gives every name its meaning and every label its address, then every instruction its words."""
+    """Resolves every name and label, then assembles every instruction."""
 
     def __init__(self, text: str, problems: Problems) -> None:
         self.text, self.problems = text, problems
@@ -225,7 +225,7 @@ class _SbnProgram:
         source = read(_ENSURE.sub(self._ensure, text), SBN, problems)
         self.names = Names(SBN, source, problems)
         self.directives: dict[str, list[Statement]] = {name: [] for name in SBN.forms}
-        self.steps: list[Statement] = []  # instructions, and what numbers their words
+        self.steps: list[Statement] = []  # instructions, and directives that number their words
         self.size = 0
         for item in self.names.declare([item for item in source.items if self._is_sound(item)]):
             if isinstance(item, Label):
@@ -240,13 +240,13 @@ class _SbnProgram:
     def code(self, name: str) -> Code | None:
         if self.size > MAX_SIZE:
             first = [item for item in self.steps if item.name != USE][MAX_SIZE]
-            self.problems.at(first.token, f"a program has at most {MAX_SIZE:,} instructions, got {self.size:,}")
+            self.problems.at(first.token, f"a program may have at most {MAX_SIZE:,} instructions, got {self.size:,}")
             return None
         for item in self.directives[".const"]:
             self.names.constant(item)
         words = SbnWords(self.names, self._width(), self.directives[".word"], self.directives[".alias"])
         if not self.size and not self.problems:
-            self.problems.note(1, 1, "there is no instruction; add a line such as: sbn a b")
+            self.problems.note(1, 1, "the text has no instruction; add a line such as: sbn a b")
         pairs = []
         for item in self.steps:
             if item.name == USE:
@@ -254,7 +254,7 @@ class _SbnProgram:
                     words.of(operand, item)
             else:
                 pairs.append((words.of(item.operands[0], item), words.of(item.operands[1], item, written=True)))
-        instructions = self._instructions(pairs, words)  # once it is known which names are words
+        instructions = self._instructions(pairs, words)  # after all word names are known
         inputs, outputs = (words.ports(directive, self.directives[directive]) for directive in (".in", ".out"))
         exported = words.exported()
         lines = self._stated(inputs, outputs or tuple(exported), words.width)
@@ -276,7 +276,7 @@ class _SbnProgram:
         )
 
     def _ensure(self, found: re.Match[str]) -> str:
-        """Reads a line `.ensure sum == a + b`, and leaves its place empty."""
+        """Parses a line `.ensure sum == a + b`, and blanks its text."""
         line = self.text.count("\n", 0, found.start()) + 1
         start = found.start(1) - found.start()
         tokens = [
@@ -290,7 +290,7 @@ class _SbnProgram:
         return ""
 
     def _stated(self, inputs: Sequence[str], outputs: Sequence[str], width: int) -> tuple[ensures.EnsureLine, ...]:
-        """The lines, if they speak of these words; `width` is the number of bits of a word."""
+        """The lines, after checking that they use these words; `width` is the number of bits of a word."""
         scope = ensures.Scope(dict.fromkeys(inputs, width), dict.fromkeys(outputs, width), {"width": width})
         lets = {"width": width} if "width" not in {*inputs, *outputs} else {}
         for _, line in self.ensures if not self.problems else ():
@@ -316,16 +316,16 @@ class _SbnProgram:
         return True
 
     def _width(self) -> int:
-        """The width; the largest one if it is wrong, so that nothing else is reported as too wide."""
+        """The width; the maximum if it is invalid, so that nothing else is reported as too wide."""
         given = self.directives[".width"]
         for item in given[1:]:
-            self.problems.at(item.token, f"'.width' is given twice; line {given[0].token.line} has it too")
+            self.problems.at(item.token, f"'.width' is repeated; its first use is on line {given[0].token.line}")
         try:
             value = self.names.plain(given[0], given[0].operands[0]) if given else DEFAULT_WIDTH
         except GiveUpError:
             return MAX_WIDTH
         if not 1 <= value <= MAX_WIDTH:
-            message = f"a word has between 1 and {MAX_WIDTH} bits, got {shorten(value)}"
+            message = f"a word must have between 1 and {MAX_WIDTH} bits, got {shorten(value)}"
             self.problems.at(given[0].operands[0].origin, message)
             return MAX_WIDTH
         return value
@@ -339,7 +339,7 @@ class _SbnProgram:
         return found
 
     def _target(self, operand: Operand, words: SbnWords) -> int:
-        """The address that a label or a number means; 0, with a problem, where it means none."""
+        """The address denoted by a label or a number; 0, with a problem, if there is none."""
         label, names, problems = operand.name, self.names, self.problems
         try:
             if label is not None:

@@ -1,7 +1,7 @@
-"""SBN, subtract and branch if negative: the code of a program, and a plain interpreter, the oracle of the machines.
+"""SBN, subtract and branch if negative: program code, and a plain interpreter, the oracle of the machines.
 
-One instruction, sbn(a, b, c): M[b] <- M[b] - M[a]; if the result is negative go to c, else to the next instruction
-(Algorithm 1; App. B.4). Words are two's complement. An address that no instruction has ends the run.
+One instruction, sbn(a, b, c): M[b] <- M[b] - M[a]; if the result is negative, jump to c, otherwise continue with the
+next instruction (Algorithm 1; App. B.4). Words are two's complement. An address without an instruction ends the run.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Sizes:
             ("width", self.width, MAX_WIDTH),
         ):
             if not 1 <= value <= most:
-                raise InputError(f"a machine has between 1 and {most:,} {name}, got {value:,}")
+                raise InputError(f"a machine must have between 1 and {most:,} {name}, got {value:,}")
 
     @property
     def instruction_bits(self) -> int:
-        """n_I: enough for one address more than there are instructions, the one that halts."""
+        """n_I: enough bits for the instructions and one more address, which halts."""
         return max(1, self.instructions.bit_length())
 
     @property
@@ -51,7 +51,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Instruction:
-    """One sbn: the addresses of two words, and of the instruction to go to if the difference is negative."""
+    """One sbn instruction: the addresses of two words, and of the jump target if the difference is negative."""
 
     a: int
     b: int
@@ -60,7 +60,7 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Code:
-    """A program for an SBN machine: instructions, initial words, and the names that users know words by."""
+    """A program for an SBN machine: instructions, initial words, and names of words."""
 
     instructions: tuple[Instruction, ...]
     words: tuple[int, ...]  # signed
@@ -71,7 +71,7 @@ class Code:
     labels: Mapping[str, int] = field(default_factory=dict)
     name: str = "program"
     description: str = ""
-    ensures: tuple[EnsureLine, ...] = field(default=(), compare=False)  # of inputs and outputs, at the end
+    ensures: tuple[EnsureLine, ...] = field(default=(), compare=False)  # about inputs and outputs at the end
 
     def __post_init__(self) -> None:
         sizes = self.sizes
@@ -91,7 +91,7 @@ class Code:
         return Sizes(len(self.instructions), len(self.words), self.width)
 
     def memory(self, values: Mapping[str, int]) -> list[int]:
-        """The words with which a run on these input values starts."""
+        """The initial words of a run on these input values."""
         check_inputs(self.name, self.inputs, values)
         memory = list(self.words)
         for name, value in values.items():
@@ -100,7 +100,7 @@ class Code:
 
 
 def check_word(value: int, width: int, name: str) -> int:
-    """`value`, if it fits a signed word of this width; else an InputError."""
+    """Returns `value` if it fits a signed word of this width; raises InputError otherwise."""
     low, high = -(2 ** (width - 1)), 2 ** (width - 1) - 1
     if not low <= value <= high:
         raise InputError(f"{name} must fit in {counted(width, 'bit')}, {low} to {high}, got {value}")
@@ -115,7 +115,7 @@ def wrap(value: int, width: int) -> int:
 
 @dataclass(frozen=True)
 class Executed:
-    """One instruction as it was executed."""
+    """One executed instruction."""
 
     address: int
     instruction: Instruction
@@ -124,14 +124,14 @@ class Executed:
 
 
 def interpret(code: Code, values: Mapping[str, int] | None = None) -> Iterator[tuple[Executed, list[int]]]:
-    """Runs a program in plain Python; gives every executed instruction and the memory after it (do not change it)."""
+    """Runs a program in plain Python; yields every executed instruction and the memory after it (do not modify it)."""
     memory = code.memory(values or {})
     for address, result in _executed(code, memory):
         yield Executed(address, code.instructions[address], result, result < 0), memory
 
 
 def run_interpreter(code: Code, values: Mapping[str, int] | None = None, limit: int = 1_000_000) -> dict[str, int]:
-    """The outputs of a program by the plain interpreter; raises InputError if it does not halt in time."""
+    """The outputs of a program by the plain interpreter; raises InputError if it does not halt within the limit."""
     memory = code.memory(values or {})
     for count, _ in enumerate(_executed(code, memory), start=1):
         if count >= limit:
@@ -140,7 +140,7 @@ def run_interpreter(code: Code, values: Mapping[str, int] | None = None, limit: 
 
 
 def _executed(code: Code, memory: list[int]) -> Iterator[tuple[int, int]]:
-    """Executes a program in this memory; gives the address of every instruction, and its result."""
+    """Executes a program in this memory; yields the address of every instruction, and its result."""
     instructions = [(one.a, one.b, one.c) for one in code.instructions]
     half, modulus, addresses = 1 << (code.width - 1), 1 << code.width, 2**code.sizes.instruction_bits
     address = 0

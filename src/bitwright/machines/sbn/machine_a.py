@@ -1,7 +1,7 @@
-"""Machine A: the SBN computer with the paper's structure (App. B.4), corrected where its listing does not run.
+"""Machine A: the SBN computer with the paper's structure (App. B.4), with the errors of its listing corrected.
 
-Data and signals travel through delay chains past all instructions and all words, so an instruction takes a number of
-steps that grows with both. Names are the paper's; docs/explanation/errata.md lists what differs.
+Data and signals travel through delay chains past all instructions and all words, so the number of steps of an
+instruction grows with both. Names are the paper's; docs/explanation/errata.md lists the differences.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bitwright.rules import Bits, Builder, Ref, grid, span
 
 
 def steps_of_instruction(sizes: Sizes, address: int, instruction: Instruction) -> int:
-    """The number of steps of one instruction, by its own address and those of its operands (all from 0)."""
+    """The number of steps of an instruction, by its address and the addresses of its operands (all from 0)."""
     s = sizes
     slower = max(2 * s.width - instruction.a, -instruction.b)
     return s.instructions + s.words + s.instruction_bits + s.word_bits + 2 * s.width + 9 - address + slower
@@ -25,7 +25,7 @@ def steps_of_instruction(sizes: Sizes, address: int, instruction: Instruction) -
 
 @lru_cache(maxsize=8)
 def machine_a(sizes: Sizes, halt: bool = True) -> Machine:
-    """Builds the machine; with `halt`, a flag rises at the address right behind the last instruction.
+    """Builds the machine; with `halt`, a flag rises at the address right after the last instruction.
 
     >>> from bitwright import run
     >>> from bitwright.machines import assemble
@@ -82,7 +82,7 @@ class _MachineA:
         )
 
     def declare(self) -> None:
-        """The bits that units share."""
+        """The bits shared by the units."""
         b, l_i, l_m, n_i, n_m, n_c = self.b, self.l_i, self.l_m, self.n_i, self.n_m, self.n_c
         self.compare, self.current = (
             b.bits("I_to_compare", self.entries, n_i),
@@ -115,7 +115,7 @@ class _MachineA:
         if self.halt:
             self.halted = b.bit("HALT")
 
-    # Fetch: every entry compares its address with the current one; equal bits are then counted through.
+    # Fetch: every entry compares its address with the current one; a counter then passes through the equal bits.
 
     def fetch(self) -> None:
         b = self.b
@@ -144,7 +144,7 @@ class _MachineA:
     def _count_through(
         self, equal: Bits, counter: Bits, clear: Bits, count: int, bits: int, hit: Wires, at: np.ndarray | None = None
     ) -> None:
-        """[equal, counter, clear]: equal bits wait for the counter; a clear flag drops what is left of an old match."""
+        """[equal, counter, clear]: equal bits wait for the counter; a clear flag removes the rest of an old match."""
         b = self.b
         k = span(1, count) if at is None else at
         for i in range(1, bits + 1):
@@ -153,7 +153,7 @@ class _MachineA:
             b.when(eq == 1, ctr == 0, clear[k, i] == 0).write(eq)
             b.when(eq == 1, ctr == 1, clear[k, i] == 0).write(*([counter[k, i + 1]] if i < bits else hit))
 
-    # The matching entry puts its operands on delay chains that lead past all the others.
+    # The matching entry puts its operands on delay chains past all other entries.
 
     def send_operands(self) -> None:
         b, l_i = self.b, self.l_i
@@ -182,7 +182,7 @@ class _MachineA:
         )
 
     def _chain(self, delay: Bits, j: int | None, length: int, outs: Wires) -> None:
-        """A delay chain in one-bit blocks; whatever enters at place k comes out behind place `length`."""
+        """A delay chain of one-bit blocks; a signal entering at place k leaves after place `length`."""
 
         def at(k: np.ndarray | int) -> Ref:
             return delay[k] if j is None else delay[k, j]
@@ -192,7 +192,7 @@ class _MachineA:
         b.when(at(span(1, length - 1)) == 1).write(at(span(2, length)))
         b.when(at(length) == 1).write(*outs)
 
-    # Words compare both wanted addresses with their own, as instructions do.
+    # Words compare both requested addresses with their own, as instructions do.
 
     def find_words(self) -> None:
         b = self.b

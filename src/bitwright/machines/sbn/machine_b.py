@@ -1,7 +1,7 @@
 """Machine B: an SBN computer in logarithmic time. Trees instead of delay chains, and a prefix subtractor.
 
 No bit has more than two writers. A signal starts at `B_carry[1]`, fetches and decodes the instruction, reads both
-words, subtracts, writes back, selects the next address, and comes round after a fixed number of steps.
+words, subtracts, writes back, selects the next address, and returns after a fixed number of steps.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def steps_per_instruction(sizes: Sizes) -> int:
 
 @lru_cache(maxsize=8)
 def machine_b(sizes: Sizes, halt: bool = True) -> Machine:
-    """Builds the machine; with `halt`, a flag rises at the address right behind the last instruction.
+    """Builds the machine; with `halt`, a flag rises at the address right after the last instruction.
 
     >>> from bitwright import run
     >>> from bitwright.machines import assemble
@@ -71,7 +71,7 @@ class _MachineB:
         )
 
     def declare(self) -> None:
-        """The bits that units share."""
+        """The bits shared by the units."""
         b, l_i, l_m, n_i, n_m, n_c = self.b, self.l_i, self.l_m, self.n_i, self.n_m, self.n_c
         entries = l_i + self.halt
         self.address, self.ok = b.bits("I_address", entries, n_i), b.bits("I_ok", entries, n_i)
@@ -93,7 +93,7 @@ class _MachineB:
         if self.halt:
             self.halted = b.bit("HALT")
 
-    # Fetch and decode: every entry compares the address, bit by bit; the one that matches sends its operands.
+    # Fetch and decode: every entry compares the address, bit by bit; the matching entry sends its operands.
 
     def fetch(self) -> None:
         b, k = self.b, span(1, self.l_i + self.halt)
@@ -218,12 +218,12 @@ class _MachineB:
                 b.when(half == 0, carry == 0, ready == 1).write(*positive)
                 b.when(half == 1, carry == 1, ready == 1).write(*positive)
 
-    # Branch: the next address is the incremented one or the target; both wait, one is let through.
+    # Branch: the next address is the incremented one or the target; both wait, and one is selected.
 
     def branch(self) -> None:
         b, n = self.b, self.n_i
         choice = b.bits("B_choice", n)
-        # The bits of the chosen address come out one step apart, as the carry of the increment needs them.
+        # The bits of the chosen address arrive one step apart, as the carry of the increment needs them.
         self.selected = [delay_line(b, f"B_skew{i}", i - 1, [choice[i]], "B_skew") for i in range(1, n + 1)]
         sum_ = b.bits("B_sum", n)
         every = span(1, n)

@@ -1,4 +1,4 @@
-"""The plain interpreter of SBN as an oracle of validations."""
+"""The plain SBN interpreter as an oracle for validations."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from bitwright.validation.oracles import UNKNOWN, Answer, ValueOracle, Values
 
 @dataclass(frozen=True)
 class InterpreterOracle(ValueOracle):
-    """The plain interpreter of SBN, for at most `limit` instructions; each takes a run at least one step.
+    """The plain SBN interpreter, for at most `limit` instructions; each takes a run at least one step.
 
-    That a run never ends it says only where the same instruction has found the same memory twice.
+    It reports a run as endless only if the same instruction has met the same memory twice.
     """
 
     code: Code
@@ -27,10 +27,10 @@ class InterpreterOracle(ValueOracle):
         code, memory = self.code, self.code.memory(values)
         mark: tuple[int, list[int]] | None = None
         for count, (executed, memory) in enumerate(interpret(code, values)):
-            if count == self.limit:  # one more than it was given
+            if count == self.limit:  # one more than the limit
                 return UNKNOWN
             if mark is not None and mark[0] == executed.address and mark[1] == memory:
                 return None
-            if count & (count - 1) == 0:  # 0, 1, 2, 4, ...: a mark far enough apart meets any cycle (Brent)
+            if count & (count - 1) == 0:  # 0, 1, 2, 4, ...: marks at growing distances detect any cycle (Brent)
                 mark = (executed.address, list(memory))
         return {name: memory[code.names[name]] for name in code.outputs}

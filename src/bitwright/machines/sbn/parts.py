@@ -1,4 +1,4 @@
-"""Parts that the machines are made of: delay lines, OR trees, latches and the carries of an adder."""
+"""Components of the machines: delay lines, OR trees, latches and the carries of an adder."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import numpy as np
 from bitwright.rules import Bits, Builder, Condition, Ref, grid, span
 from bitwright.rules.layout import IntArray
 
-Wires = list[Ref]  # bits to set
+Wires = list[Ref]  # the bits that a component sets
 
 
 def ceil_log2(n: int) -> int:
-    """ceil(log2 n), but at least one."""
+    """ceil(log2 n), at least 1."""
     return max(1, (n - 1).bit_length())
 
 
 def rule(b: Builder, *conditions: Condition, to: Wires) -> None:
-    """Adds a rule, unless it writes nothing: then it is not a template."""
+    """Adds a rule unless it writes nothing, because then it is not a template."""
     if to:
         b.when(*conditions).write(*to)
 
 
 def delay_line(b: Builder, name: str, length: int, outs: Wires, family: str = "") -> Wires:
-    """`length` one-bit delays in a row, then `outs`; gives the bit where a signal enters (or `outs` themselves)."""
+    """Chains `length` one-bit delays before `outs`; returns the input bit (or `outs` themselves)."""
     if length == 0:
         return outs
     line = b.bits(name, length, family=family)
@@ -36,13 +36,13 @@ def delay_line(b: Builder, name: str, length: int, outs: Wires, family: str = ""
     return [line[1]]
 
 
-Leaf = Callable[[IntArray | int, IntArray | int], Ref]  # from a copy and a number to the bit where a leaf enters
+Leaf = Callable[[IntArray | int, IntArray | int], Ref]  # maps a copy and a leaf number to the leaf's input bit
 
 
 def or_tree(b: Builder, name: str, copies: int, leaves: int, outs: Callable[[int], Wires]) -> Leaf:
     """Builds trees of one-bit blocks, `copies` of them over `leaves` leaves: a signal at any leaf reaches the root.
 
-    It rises a level a step; there are ceil(log2 leaves) levels, but at least one. The root of copy j sets outs(j).
+    It rises one level per step; there are ceil(log2 leaves) levels, at least one. The root of copy j sets outs(j).
     """
     widths = [-(-leaves // 2)]
     while widths[-1] > 1:
@@ -60,7 +60,7 @@ def or_tree(b: Builder, name: str, copies: int, leaves: int, outs: Callable[[int
 
 
 def latch(b: Builder, first: Ref, second: Ref, outs: Wires) -> None:
-    """Two signals that wait for each other: each alone is kept, both together set `outs`."""
+    """Latches two signals: each alone is kept, both together set `outs`."""
     b.block(first, second)
     b.when(first == 1, second == 0).write(first)
     b.when(first == 0, second == 1).write(second)
@@ -73,10 +73,10 @@ def address_bit(k: IntArray, i: IntArray | int) -> IntArray:
 
 
 class CarryPrefix:
-    """The carries of a sum by a parallel prefix, of ceil(log2 n) levels but at least one; they arrive at `carry`.
+    """The carries of a sum by a parallel prefix of ceil(log2 n) levels, at least one; they arrive at `carry`.
 
-    Position i of the prefix is bit i; position 0 is the carry that enters. A `generate` signal says that a carry leaves
-    a position, a `keep` signal that one would pass; level d combines spans of 2^d positions.
+    Position i of the prefix is bit i; position 0 is the incoming carry. A `generate` signal means that a position
+    produces a carry, a `keep` signal that it would pass one on; level d combines spans of 2^d positions.
     """
 
     def __init__(self, b: Builder, carry: Bits) -> None:
@@ -93,7 +93,7 @@ class CarryPrefix:
         ]
 
     def generated(self, d: int, i: int) -> Wires:
-        """G(d, i): what to set when a carry leaves the span of 2^d positions that ends at i."""
+        """G(d, i): the bits to set if the span of 2^d positions ending at i produces a carry."""
         if i >= self.width:
             return []
         if d == self.levels:
@@ -101,7 +101,7 @@ class CarryPrefix:
         return [self.generate[d][i], *([self.from_low[d][i + 2**d]] if i + 2**d < self.width else [])]
 
     def propagated(self, d: int, i: int) -> Wires:
-        """P(d, i): what to set when a carry would pass through that span."""
+        """P(d, i): the bits to set if a carry would pass through that span."""
         if d == self.levels or i < 2**d or i >= self.width:
             return []
         return [self.keep[d][i], *([self.pass_low[d][i + 2**d]] if i + 2**d < self.width else [])]

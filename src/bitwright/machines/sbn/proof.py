@@ -1,8 +1,8 @@
-"""Codes of SBN machine B: lemmas about its instructions, for every memory, and then paths of the code.
+"""Proofs about code on SBN machine B: a lemma about each instruction, for every memory, then the paths of the code.
 
-A lemma for each instruction: from every state in which it begins, after a fixed number of steps another one begins, and
-memory and address are those of the interpreter; at the address behind the last instruction the machine halts, and
-memory is as it was. Runs of the code then follow the interpreter's rule alone, with symbolic words, branch by branch.
+The lemma for an instruction: from every state in which it begins, another instruction begins after a fixed number of
+steps, with the interpreter's memory and address; after the last instruction the machine halts with unchanged memory.
+Runs of the code then follow the interpreter's rule alone, with symbolic words, branch by branch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bitwright.rules import Algorithm, Word
 from bitwright.rules.ensures import EnsureLine
 from bitwright.rules.expressions import Combined, names_in
 
-MOST_INSTRUCTIONS = 2_000  # on all paths together
+MOST_INSTRUCTIONS = 2_000  # limit over all paths together
 Memory = list[tuple[Literal, ...]]  # words, lowest bit first
 
 
@@ -37,10 +37,10 @@ class CodeProof:
         self.memory = {bit for row in self.memory_bits for bit in row}
         self.operands = [bit for rows in self.machine.operands.values() for bit in rows.ravel().tolist()]
         self.paths = 0
-        self.failing: list[bool] | None = None  # the input bits of a path that ends wrong
+        self.failing: list[bool] | None = None  # the input bits of a path with a wrong result
 
     def prove(self) -> str:
-        """Proves every `ensure` line, and says how. Raises UndecidedError or RunTooLargeError."""
+        """Proves every `ensure` line; returns the method. Raises UndecidedError or RunTooLargeError."""
         if self._is_changed():
             raise UndecidedError("the algorithm is not just its code, loaded on machine B")
         instructions = self._lemmas()
@@ -49,18 +49,18 @@ class CodeProof:
         return f"{counted(instructions, 'lemma')} about instructions, {counted(self.paths, 'path')}"
 
     def _is_changed(self) -> bool:
-        """Whether a run starts or ends in another way than the machine does with this code."""
+        """Whether a run starts or ends differently from the machine with this code."""
         algorithm, machine = self.algorithm, self.machine
         if algorithm.program != machine.program or algorithm.halt != self.halt or algorithm.steps is not None:
             return True
         _, (begins, *_) = self._execution(0, set())
         return {bit for bit, on in enumerate(begins) if on} - self.memory != {*algorithm.start} - self.memory
 
-    # The machine executes an instruction as the interpreter does.
+    # The machine executes an instruction like the interpreter.
 
     def _lemmas(self) -> int:
-        """Proves the lemma of every instruction, and of the address behind the last one."""
-        loose: set[int] = set()  # bits that may be either when an instruction begins, beside those of memory
+        """Proves the lemma of every instruction, and of the address after the last one."""
+        loose: set[int] = set()  # bits besides memory with either value when an instruction begins
         while True:
             more: set[int] = set()
             for at in range(len(self.code.instructions)):
@@ -93,7 +93,7 @@ class CodeProof:
         return graph, states
 
     def _left_over(self, graph: AndGraph, state: Sequence[Literal], loose: set[int]) -> set[int]:
-        """More bits that may be on when the next instruction begins, beside those of memory, code and address."""
+        """The bits besides memory, code and address that may be on when the next instruction begins."""
         machine = self.machine
         known = {*loose, *machine.always_on, *machine.address_bits, self.halt, *self.memory, *self.operands}
         on = {bit: literal for bit, literal in enumerate(state) if literal != FALSE and bit not in known}
@@ -106,7 +106,7 @@ class CodeProof:
         return {bit for bit, literal in on.items() if not is_off(literal)}
 
     def _executes(self, at: int, graph: AndGraph, states: Sequence[Sequence[Literal]]) -> None:
-        """Proves that the steps of an instruction do what the interpreter does, and do not halt."""
+        """Proves that the steps of an instruction agree with the interpreter, and do not halt."""
         first, last, instruction = states[0], states[-1], self.code.instructions[at]
         memory = [tuple(first[bit] for bit in row) for row in self.memory_bits]
         result = self._result(graph, memory, at)
@@ -127,7 +127,7 @@ class CodeProof:
         _decided(self.prover.prove(f"instruction-{at}", graph, goals), f"instruction {at}")
 
     def _halts(self, loose: set[int]) -> None:
-        """Proves that behind the last instruction the halt bit rises, and that memory is then as it was."""
+        """Proves that the halt bit rises after the last instruction, and that memory is then unchanged."""
         graph, states = self._execution(len(self.code.instructions), loose)
         first = next((state for state in states if state[self.halt] != FALSE), states[0])
         goals = [first[self.halt]]
@@ -143,7 +143,7 @@ class CodeProof:
         return (found + found[-1:] * self.code.width)[: self.code.width]
 
     def _follow(self, line: EnsureLine) -> None:
-        """Follows every path of the code and proves what is ensured at its end, of `A => B` from inputs with A only."""
+        """Follows every path of the code and proves the claims at its end, of `A => B` from inputs with A only."""
         graph = AndGraph()
         state = start_state(self.algorithm, graph)
         inputs = {word.name: value(state, word) for word in self.algorithm.inputs}
@@ -159,7 +159,7 @@ class CodeProof:
                 continue
             executed += 1
             if at > len(self.code.instructions) or executed > MOST_INSTRUCTIONS:
-                raise UndecidedError(f"a path of {self.code.name} has no end within {MOST_INSTRUCTIONS:,} instructions")
+                raise UndecidedError(f"a path of {self.code.name} exceeds {MOST_INSTRUCTIONS:,} instructions")
             instruction = self.code.instructions[at]
             result = self._result(graph, memory, at)
             after = [result if place == instruction.b else word for place, word in enumerate(memory)]
@@ -196,7 +196,7 @@ class CodeProof:
 
 
 def _premise(line: EnsureLine, outputs: Sequence[Word]) -> EnsureLine | None:
-    """The A of `A => B`, if it is about inputs alone."""
+    """The A of `A => B`, if it depends on inputs alone."""
     truth = line.truth
     if line.ranges or not isinstance(truth, Combined) or truth.sign != "=>":
         return None

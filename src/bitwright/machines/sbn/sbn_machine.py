@@ -1,6 +1,6 @@
-"""A generated SBN machine: an ordinary program, and the bits of its memory, address and flags; and code on it.
+"""A generated SBN machine: an ordinary program, with the bits of its memory, address and flags, and code on it.
 
-Of code: what recorded runs show of it, its oracle, and the proof of what it computes.
+For code: the trace of recorded runs, its oracle, and the proof of its function.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Machine:
-    """A computer made of templates. Every code of its sizes runs on it: instructions are part of the start state.
+    """A computer made of templates. It runs any code of its sizes: instructions are part of the start state.
 
     >>> from bitwright.machines import assemble, machine_b
     >>> code = assemble(".width 4\\n.in a b\\n.out b\\nsub a b")
@@ -37,7 +37,7 @@ class Machine:
     kind: str  # A or B
     sizes: Sizes
     program: Program
-    operands: Mapping[str, IntArray]  # a, b, c: (instructions, address bits), where the constants of instructions are
+    operands: Mapping[str, IntArray]  # a, b, c: (instructions, address bits), positions of the instructions' constants
     memory_bits: IntArray  # (words, width)
     always_on: tuple[int, ...]  # bits of the start state that do not depend on the code
     boundary: int  # this bit is on exactly when an instruction begins
@@ -116,19 +116,19 @@ def _set_bits(places: IntArray, value: int) -> list[int]:
 
 
 class Loaded(NamedTuple):
-    """A machine and the code that it runs: the `computer` of an algorithm."""
+    """A machine with code, which is the `computer` of an algorithm."""
 
     machine: Machine
     code: Code
 
     def oracle(self, limit: int) -> InterpreterOracle:
-        """The plain interpreter on this code, for at most `limit` instructions."""
+        """The plain interpreter of this code, for at most `limit` instructions."""
         from bitwright.machines.sbn.oracle import InterpreterOracle
 
         return InterpreterOracle(self.code, limit)
 
     def proof(self, algorithm: Algorithm, prover: Prover) -> CodeProof | None:
-        """The proof of what the algorithm computes, by its instructions: on machine B, if it halts."""
+        """The proof of the algorithm's function, instruction by instruction: on machine B, if it halts."""
         from bitwright.machines.sbn.proof import CodeProof
 
         return CodeProof(algorithm, prover) if self.machine.kind == "B" and algorithm.halt is not None else None
@@ -158,11 +158,11 @@ class Loaded(NamedTuple):
         return next((label for label, at in self.code.labels.items() if at == address), "")
 
     def memory_name(self) -> str:
-        """The array of bits that memory is."""
+        """The array of the memory's bits."""
         return self.machine.program.layout.field_of(int(self.machine.memory_bits[0, 0])).name
 
     def notes(self, trace: Trace) -> Iterator[str]:
-        """One line per step: the instruction that begins there, or else the phase, or nothing."""
+        """One line per step: the instruction that begins there, otherwise the phase, or nothing."""
         steps, addresses = self.instructions(trace)
         at, began = dict(zip(steps.tolist(), addresses.tolist(), strict=True)), dict(self.phases(trace))
         names = list(self.machine.phases)

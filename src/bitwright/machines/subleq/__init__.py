@@ -1,4 +1,4 @@
-"""Stored-program SUBLEQ: dialects, an interpreter, images, and machine V, of templates; with its assembler."""
+"""Stored-program SUBLEQ: dialects, an interpreter, images, machine V made of templates, and an assembler."""
 
 from bitwright.machines.subleq.assembler import Assembly, assemble_sq, load_sq
 from bitwright.machines.subleq.interpreter import (

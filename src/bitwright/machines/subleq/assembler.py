@@ -1,4 +1,4 @@
-"""SUBLEQ assembly (.sq) to an image; docs/reference/subleq.md describes it. All problems are raised together."""
+"""Assembles SUBLEQ text (.sq) to an image, as in docs/reference/subleq.md; raises all problems together."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from bitwright.machines.assembly.names import Names, text_of
 from bitwright.machines.subleq.interpreter import MAX_ADDRESS_BITS, find_dialect, no_ports
 from bitwright.rules.text.files import read_text
 
-ZERO = "Z"  # a word that every program may use, and must leave at 0
+ZERO = "Z"  # a scratch word of every program, 0 outside operations
 MAX_WORDS = 1 << MAX_ADDRESS_BITS
 
-# What every program may use. Z is 0 before and after each of them.
+# Operations of every program. Z is 0 before and after each.
 _OPERATIONS = {
     "sub a, b": ["subleq a, b"],
     "jmp target": ["subleq Z, Z, target"],
@@ -27,7 +27,7 @@ _OPERATIONS = {
     "inc x": ["subleq #-1, x"],
     "dec x": ["subleq #1, x"],
     "add a, b": ["subleq a, Z", "subleq Z, b", "subleq Z, Z"],
-    "mov a, b": ["subleq a, Z", "subleq b, b", "subleq Z, b", "subleq Z, Z"],  # also where the two are one
+    "mov a, b": ["subleq a, Z", "subleq b, b", "subleq Z, b", "subleq Z, Z"],  # also if both are the same word
     "halt": ["subleq Z, Z, -1"],
     "in x": ["subleq -1, x"],
     "out x": ["subleq x, -1"],
@@ -38,7 +38,7 @@ def _unreadable(text: str) -> tuple[int, str]:
     if text == '"':
         return 0, "this string is not closed; end it with a '\"' on the same line"
     if text == "'":
-        return 0, "a character is one letter between two ', such as 'a'; a text of several stands between two \""
+        return 0, "a character is a single letter in single quotes, such as 'a'; longer text needs double quotes"
     return 0, f"unexpected character {shorten(text)!r}"
 
 
@@ -82,7 +82,7 @@ SUBLEQ = InstructionSet(
 
 @dataclass(frozen=True)
 class Assembly:
-    """An image, and what its text says about the machine it is for."""
+    """An image, and the machine settings in its text."""
 
     image: list[int]
     labels: dict[str, int]
@@ -93,20 +93,20 @@ class Assembly:
     ports: int = 0  # instructions with an operand of -1
 
     def doubts(self) -> list[str]:
-        """Warnings about a text that is well formed and probably wrong; one line each."""
+        """Warnings about a valid but probably wrong text; one line each."""
         dialect = None if self.dialect is None else find_dialect(self.dialect)
         return [no_ports(dialect, self.ports)] if dialect and not dialect.io and self.ports else []
 
 
 def load_sq(path: str | Path) -> Assembly:
-    """The program in a .sq file; raises InputError for the file, ProgramError for what it says."""
+    """The program in a .sq file; raises InputError for the file, ProgramError for its contents."""
     path = Path(path)
     with problems_of(path):
         return assemble_sq(read_text(path, ".sq"))
 
 
 def assemble_sq(text: str) -> Assembly:
-    """The image that a text describes.
+    """Assembles a text to an image.
 
     >>> assemble_sq("loop: dec n" + chr(10) + "jmp loop" + chr(10) + "n: .data 7").image
     [8, 6, 3, 7, 7, 0, 7, 0, 1]
@@ -156,7 +156,7 @@ class _Layout:
 
     def _grow(self, count: int, item: Statement) -> None:
         if self.size + count > MAX_WORDS:
-            raise self.problems.stop(item.token, f"a program has at most {MAX_WORDS:,} words")
+            raise self.problems.stop(item.token, f"a program may have at most {MAX_WORDS:,} words")
         if item.name != ".space":
             self.code.append((self.size, item))
         self.size += count
@@ -164,7 +164,7 @@ class _Layout:
     def _setting(self, item: Statement) -> None:
         name, operand = item.name, item.operands[0]
         if name in self.settings:
-            raise self.problems.stop(item.token, f"{item.token} stands here a second time; remove one of them")
+            raise self.problems.stop(item.token, f"{item.token} is repeated; remove one of the two lines")
         if name != ".dialect":
             self.settings[name] = self._early(item)
             return
@@ -174,7 +174,7 @@ class _Layout:
             raise self.problems.stop(operand.origin, str(error)) from None
 
     def _early(self, item: Statement) -> int:
-        """A number that is needed before there are addresses."""
+        """A number that must be known before addresses are."""
         return self._fitting(self.names.plain(item, item.operands[0]), item.operands[0])
 
     # Second pass: values.
@@ -189,7 +189,7 @@ class _Layout:
             ports += item.name == "subleq" and -1 in values[:2]
             uses_zero = uses_zero or any(token.text == ZERO for operand in item.operands for token in operand.tokens)
         if not self.code and not self.problems:
-            self.problems.note(1, 1, "there is no word; add a line such as: subleq a, b")
+            self.problems.note(1, 1, "the text has no word; add a line such as: subleq a, b")
         if uses_zero or self.pool:
             image += [0, *self.pool]
         found = self.settings
@@ -214,7 +214,7 @@ class _Layout:
         return values
 
     def _word(self, operand: Operand, here: int) -> int:
-        """The value of an operand; notes a problem and returns 0 if it has none."""
+        """The value of an operand; reports a problem and returns 0 if it has none."""
         try:
             value = self._fitting(self.names.address(operand, here), operand)
         except GiveUpError:

@@ -1,8 +1,8 @@
-"""Machine V at work: an engine makes the steps, and a host answers the machine's requests for input and output.
+"""Runs machine V: an engine makes the steps, and a host answers the machine's requests for input and output.
 
-The run ends at a halt, at a limit, on request, or when nothing moves any more; it can be resumed at any step.
+A run ends at a halt, at a limit, on request, or when no bit changes any more; it can be resumed at any step.
 
-A checkpoint is a run in a file, from which it continues later.
+A checkpoint is a run in a file, from which it can be resumed.
 """
 
 from __future__ import annotations
@@ -34,52 +34,52 @@ Writer = Callable[[int], None]
 
 
 def _nowhere(byte: int) -> None:
-    """Output that nobody reads."""
+    """Discards output."""
 
 
 @dataclass(frozen=True)
 class MachineTally:
-    """What a run has done so far; checkpoints hold it."""
+    """The progress of a run, as saved in checkpoints."""
 
     steps: int = 0
     instructions: int = 0
     inputs: int = 0
     outputs: int = 0
-    least: int | None = None  # the range of n, where the engine follows it
+    least: int | None = None  # the range of n, if the engine records it
     most: int | None = None
-    margin: float | None = None  # the smallest so far, where outputs are rounded
-    wrong: int = 0  # steps that were not those of the rules; looked at where an engine can be wrong
+    margin: float | None = None  # the smallest margin so far, if outputs are rounded
+    wrong: int = 0  # steps that differ from the rules; checked if an engine can be wrong
     seconds: float = 0.0
 
 
 @dataclass(frozen=True)
 class MachineEnding:
-    """Why a run ended: halt, fault (an operand that a strict dialect does not allow), limit, time, stopped or stuck."""
+    """Why a run ended: halt, fault (an operand forbidden in a strict dialect), limit, time, stopped or stuck."""
 
     reason: str
     tally: MachineTally
-    pc: int | None = None  # where the machine stands: at its end, or at the instruction that would have been the next
-    memory: list[int] = field(default_factory=list)  # of a halted machine
+    pc: int | None = None  # the final address, or the address of the next instruction
+    memory: list[int] = field(default_factory=list)  # the memory of a halted machine
 
 
 def at_rest(machine: MachineV, engine: Engine, halted: BoolArray | Batch) -> BoolArray:  # (runs, k)
-    """Halted machines once nothing moves any more: their last result may still be on its way."""
+    """Selects halted machines whose state no longer changes: their last result may still be in transit."""
     return drive(engine, halted, FixedPoint(), machine.timing.steps + machine.shape.width - 1).states
 
 
 def with_result_landed(machine: MachineV, engine: Engine, states: BoolArray) -> BoolArray:  # (runs, k)
-    """Machines at a boundary, after enough steps for the last result to be in memory."""
+    """Machines at a boundary, after enough steps for the last result to reach memory."""
     steps = machine.timing.depth + 1
     return drive(engine, states, StepCount(steps), steps).states
 
 
 def halted_how(machine: MachineV, state: BoolArray) -> str:
-    """`halt`, or `fault` where an operand was one that a strict dialect does not allow."""
+    """`halt`, or `fault` for an operand that a strict dialect forbids."""
     return "fault" if machine.fault is not None and state[machine.fault] else "halt"
 
 
 class _Steps(Observer):
-    """Counts the steps of a single run, and keeps the range of n where the engine follows it."""
+    """Counts the steps of a single run, and records the range of n if the engine provides it."""
 
     def __init__(self, before: MachineTally) -> None:
         self.made, self.least, self.most = before.steps, before.least, before.most
@@ -100,7 +100,7 @@ class _Steps(Observer):
 
 
 class _Clock(Observer):
-    """The seconds of a run, without those in which its host waits for others."""
+    """The duration of a run in seconds, without the time that its host waits."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -114,7 +114,7 @@ class _Clock(Observer):
 
 
 class Computer:
-    """One machine, one engine, one state on its way."""
+    """One machine, one engine and the current state."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class Computer:
         tally: MachineTally | None = None,
         truth: Engine | None = None,
     ) -> None:
-        """With `truth`, another engine makes every step too, from the same state, and differences are counted."""
+        """With `truth`, a second engine repeats every step from the same state, and differences are counted."""
         self.machine, self._engine = machine, engine
         self._before = tally or MachineTally()
         self._batch = engine.begin(state[np.newaxis], long=True)
@@ -139,7 +139,7 @@ class Computer:
 
     @property
     def tally(self) -> MachineTally:
-        """What has been done so far, with what was done before this computer took the run up."""
+        """The progress of the run, including steps before this computer resumed it."""
         before, margins = self._before, [self._before.margin]
         if self._margins.smallest is not None and np.isfinite(self._margins.smallest[0]):
             margins.append(float(self._margins.smallest[0]))
@@ -164,12 +164,12 @@ class Computer:
         seconds: float | None = None,
         look: Callable[[MachineTally], bool] | None = None,
     ) -> MachineEnding:
-        """Continues the run until it ends, or for that many more instructions or seconds.
+        """Continues the run until it ends, or for the given number of instructions or seconds.
 
         Args:
-            look: called a few times a second with what is done; stops the run by returning False.
+            look: called a few times a second with the progress; stops the run by returning False.
         """
-        endings: dict[str, Ending] = {"halt": HaltBit(self.machine.halt), "stuck": Stuck()}  # in the order of looks
+        endings: dict[str, Ending] = {"halt": HaltBit(self.machine.halt), "stuck": Stuck()}  # in the order of checks
         if seconds is not None:
             last = self._clock.spent + seconds
             endings["time"] = When(lambda: self._clock.spent >= last)
@@ -190,7 +190,7 @@ class Computer:
         return MachineEnding(halted_how(machine, state), self.tally, machine.position(state), machine.memory(state))
 
     def _to_a_boundary(self, reason: str) -> str:
-        """Goes on to where the state can be read: the instruction that runs is done, waits for its host or halts."""
+        """Continues until the state is readable: the current instruction is done, waits for its host or halts."""
         ending = FirstOf(
             {
                 "halt": HaltBit(self.machine.halt),
@@ -203,23 +203,23 @@ class Computer:
 
     @property
     def pc(self) -> int | None:
-        """The address of the instruction that begins, or that waits for its host; None in the midst of one."""
+        """The address of the instruction that begins, or that waits for its host; None during an instruction."""
         return self.machine.position(self.state())
 
     def memory(self) -> list[int]:
-        """The words, unsigned, as the last whole instruction has left them."""
+        """The words, unsigned, after the last whole instruction."""
         state, machine = self.state(), self.machine
-        if state[machine.boundary]:  # the last result is on its way down the address tree; see it land, on a copy
+        if state[machine.boundary]:  # the last result is still in the address tree; let it arrive, on a copy
             state = with_result_landed(machine, self._engine, state[np.newaxis])[0]
         return machine.memory(state)
 
     def interrupted(self, reason: str = "stopped") -> MachineEnding:
-        """How a run ends that can be taken up again, as one whose reader has raised an exception at a request."""
+        """A result that can be resumed, such as after an exception of the reader at a request."""
         return MachineEnding(reason, self.tally, self.pc)
 
 
 def successors(engine: Engine, states: BoolArray) -> BoolArray:  # (batch, k)
-    """One step of states by an engine."""
+    """The successors of states by an engine."""
     batch = engine.begin(states)
     batch.step()
     return batch.states()
@@ -243,7 +243,7 @@ _TALLY: dict[str, Check] = {
 
 
 def fingerprint(program: Program) -> str:
-    """sha256 of a program's arrays: quicker than its id, which is that of a text of many megabytes."""
+    """sha256 of a program's arrays: faster than its id, which hashes a text of many megabytes."""
     digest = hashlib.sha256()
     blocks, templates = (program.block_start, program.block_bits), (program.template_block, program.template_config)
     for array in (*blocks, *templates, program.write_start, program.write_bits):
@@ -252,7 +252,7 @@ def fingerprint(program: Program) -> str:
 
 
 def image_hash(machine: MachineV, image: Sequence[int]) -> str:
-    """sha256 of the words with which memory begins; the zeros behind the last one do not count."""
+    """sha256 of the initial memory; trailing zeros do not count."""
     words = [word % (1 << machine.shape.width) for word in image]
     while words and not words[-1]:
         words.pop()
@@ -260,7 +260,7 @@ def image_hash(machine: MachineV, image: Sequence[int]) -> str:
 
 
 def save_checkpoint(path: Path, machine: MachineV, state: BoolArray, tally: MachineTally, image: str) -> None:
-    """Writes the file whole, or not at all; `image` is the hash of what the run began with."""
+    """Writes the file completely or not at all; `image` is the hash of the initial memory."""
     about = {
         "format": FORMAT,
         **_machine(machine),
@@ -273,10 +273,10 @@ def save_checkpoint(path: Path, machine: MachineV, state: BoolArray, tally: Mach
 
 
 def load_checkpoint(path: Path, machine: MachineV, image: str | None = None) -> tuple[BoolArray, MachineTally, str]:
-    """The state, the tally and the image's hash of a file for this very machine; raises InputError for any other.
+    """The state, the tally and the image's hash of a file for this machine; raises InputError for any other machine.
 
-    With `image`, a hash, also for a run that began with another image. A file that is larger than a checkpoint of this
-    machine can be is not unpacked.
+    With `image`, a hash, it also rejects runs of other images. A file larger than any checkpoint of this machine
+    is not unpacked.
     """
     shown, bits = printable(str(path)), machine.program.bits
     with ArrayFile(path, ("about", "state"), _KIND) as file:
@@ -289,11 +289,11 @@ def load_checkpoint(path: Path, machine: MachineV, image: str | None = None) -> 
 
 
 def _check(about: dict[str, Any], machine: MachineV, image: str | None, shown: str) -> None:
-    """Raises InputError unless this is what a checkpoint of the machine says of itself."""
+    """Raises InputError unless the metadata is that of a checkpoint of the machine."""
     if not str(about.get("format")).startswith("bitwright run "):
-        raise InputError(f"{shown} is not {_KIND}: it does not say that it is one")
+        raise InputError(f"{shown} is not {_KIND}: its metadata is missing")
     if about["format"] != FORMAT:
-        raise InputError(f"{shown} was made by another version of bitwright; start the run anew")
+        raise InputError(f"{shown} was made by another version of bitwright; start the run again")
     check_fields(about, shown, _KIND, _ABOUT)
     check_fields(about["tally"], shown, _KIND, _TALLY)
     mine = _machine(machine)
@@ -302,9 +302,9 @@ def _check(about: dict[str, Any], machine: MachineV, image: str | None, shown: s
         given = printable("V:{words}x{width}:{dialect}".format(**theirs))
         raise InputError(f"{shown} belongs to another machine; run it with {option('machine')} {given}")
     if about["program"] != fingerprint(machine.program):
-        raise InputError(f"{shown} was made by another version of this machine; start the run anew")
+        raise InputError(f"{shown} was made by another version of this machine; start the run again")
     if image is not None and about["image"] != image:
-        raise InputError(f"{shown} is the run of another program; give the image that it began with")
+        raise InputError(f"{shown} is a run of another program; give its original image")
 
 
 def _machine(machine: MachineV) -> dict[str, object]:

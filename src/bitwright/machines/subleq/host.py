@@ -1,4 +1,4 @@
-"""The host of machine V, which answers requests for input and output between two steps; and counts of instructions."""
+"""The host of machine V, which answers requests for input and output between two steps; instruction counters."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from bitwright.rules.layout import IntArray
 from bitwright.runs.loop import ENDLESS, Ending
 from bitwright.runs.observers import Observer, View
 
-Reader = Callable[[int], int | None]  # from the number of a run to its next byte; None: there is no more
-Writer = Callable[[int, int], None]  # the number of a run and a byte that it has written
+Reader = Callable[[int], int | None]  # maps a run number to its next byte; None at the end of input
+Writer = Callable[[int, int], None]  # called with a run number and a byte that the run wrote
 
 
 class Host(Observer):
-    """Answers every run that asks, at once. A halted machine is not answered, nor is one without ports."""
+    """Answers the requests of every run immediately. Halted machines, and machines without ports, get no answer."""
 
     def __init__(self, machine: MachineV, read: Reader, write: Writer) -> None:
         self._machine, self._read, self._write = machine, read, write
@@ -58,17 +58,17 @@ class Host(Observer):
         view.answered = waiting
 
     def _input(self, run: int, ports: Ports) -> list[int]:
-        """The bits that hand over the next byte."""
+        """The bits that pass the next byte to a machine."""
         byte = self._read(run)
         self.inputs += byte is not None
-        word = -1 if byte is None else byte  # so the end of input reads
+        word = -1 if byte is None else byte  # the end of input
         return [bit for place, bit in enumerate(ports.given.tolist()) if word >> place & 1] + [ports.give]
 
 
 class Instructions(Observer):
-    """Counts the boundaries that every run reaches: there an instruction is done, and the next one begins.
+    """Counts the boundaries that every run reaches, at which an instruction is done and the next one begins.
 
-    A single run is counted by its leaps; many stop at every boundary.
+    A single run is counted by its leaps; multiple runs stop at every boundary.
     """
 
     def __init__(self, machine: MachineV, runs: int) -> None:
@@ -89,7 +89,7 @@ class Instructions(Observer):
 
 
 class InstructionLimit(Ending):
-    """Done after this many instructions, counted from the first that an observer has counted."""
+    """Ends after the given number of instructions, counted from the start of an observer."""
 
     def __init__(self, machine: MachineV, instructions: Instructions, most: int) -> None:
         self._instructions, self._most, timing = instructions, most, machine.timing
@@ -102,7 +102,7 @@ class InstructionLimit(Ending):
         return np.asarray(self._instructions.done[view.rows] >= self._most)
 
     def most_steps(self, view: View) -> int:  # noqa: ARG002
-        """Until the last boundary at the soonest: the next one can be a step away, those after it are not."""
+        """The earliest last boundary: the next boundary can be one step away, the ones after it cannot."""
         if not self._instructions.alone:
             return ENDLESS
         left = self._most - int(self._instructions.done[0])

@@ -17,17 +17,17 @@ from bitwright.machines.subleq.computer import at_rest, halted_how, with_result_
 from bitwright.machines.subleq.host import Host, InstructionLimit, Instructions
 from bitwright.runs.loop import ENDLESS, FirstOf, HaltBit, Stuck, drive
 
-_MOST = 10_000  # instructions, where no limit is given
-_ROOM = 1 << 28  # bits of all machines that are stepped together
-_LOOK = 64  # steps between two looks for machines in which nothing moves any more
+_MOST = 10_000  # default limit of instructions
+_ROOM = 1 << 28  # most bits of all machines stepped together
+_LOOK = 64  # steps between two checks for stuck machines
 
 
 @dataclass(frozen=True)
 class ImageRun:
-    """How one of them ended: halt, fault (an operand that a strict dialect does not allow), limit or stuck."""
+    """How the run ended: halt, fault (an operand forbidden in a strict dialect), limit or stuck."""
 
     reason: str
-    pc: int | None  # where the machine stands: at its end, or at the instruction that would have been the next
+    pc: int | None  # the final address, or the address of the next instruction
     memory: list[int]  # unsigned
     output: bytes
     instructions: int
@@ -52,7 +52,7 @@ def run_images(
 ) -> list[ImageRun]:
     """Runs every image from address `start` on, by default with the rules themselves.
 
-    `inputs` has what each of them reads; nothing where it is not given.
+    `inputs` contains the input of each image; by default there is none.
 
     >>> from bitwright.machines.subleq import DIALECTS, Shape, machine_v
     >>> machine = machine_v(Shape(8, 5, DIALECTS["plain"]))
@@ -61,14 +61,14 @@ def run_images(
     """
     images, inputs = _listed(images, "images", "lists of integers"), _listed(inputs, "inputs", "bytes")
     if wrong := [one for one in inputs if not isinstance(one, bytes | bytearray)]:
-        raise InputError(f"inputs are bytes, one value for each image, got a {type(wrong[0]).__name__} among them")
+        raise InputError(f"inputs must be bytes, one value for each image, got a {type(wrong[0]).__name__}")
     if inputs and len(inputs) != len(images):
         raise InputError(f"give an input for each of the {len(images):,} images, or none; got {len(inputs):,}")
     if whole_number(max_instructions, "max_instructions") < 0:
         raise InputError(f"max_instructions must be 0 or more, got {max_instructions}")
     chosen = make_engine("templates", machine.program) if engine is None else engine
     if chosen.program is not machine.program and chosen.program != machine.program:
-        raise InputError(f"this engine was made for another program than that of the machine of {machine.shape}")
+        raise InputError(f"this engine belongs to another program than the machine of {machine.shape}")
     given = inputs or [b""] * len(images)
     found: list[ImageRun] = []
     together = max(1, min(chosen.chunk, _ROOM // machine.program.bits))
@@ -80,22 +80,22 @@ def run_images(
 
 
 def _listed(given: Iterable[Sized], name: str, what: str) -> list[Any]:
-    """Several of something that has a length each."""
+    """Converts several values with a length each to a list."""
     try:
         found = list(given)
         [len(one) for one in found]
     except TypeError:
-        raise InputError(f"{name} are several {what}, such as a list of them, got {shorten(repr(given))}") from None
+        raise InputError(f"{name} must be several {what}, such as a list of them, got {shorten(repr(given))}") from None
     return found
 
 
 def _together(
     machine: MachineV, engine: Engine, states: BoolArray, inputs: Sequence[bytes], most: int
 ) -> Iterator[ImageRun]:
-    """Runs machines of one shape, all in step."""
-    supply, said = [iter(given) for given in inputs], [bytearray() for _ in inputs]
+    """Runs machines of one shape in lockstep."""
+    supply, outputs = [iter(given) for given in inputs], [bytearray() for _ in inputs]
     instructions = Instructions(machine, len(states))
-    host = Host(machine, lambda run: next(supply[run], None), lambda run, byte: said[run].append(byte))
+    host = Host(machine, lambda run: next(supply[run], None), lambda run, byte: outputs[run].append(byte))
     ending = FirstOf(
         {
             "limit": InstructionLimit(machine, instructions, most),
@@ -117,7 +117,7 @@ def _together(
             reason=halted_how(machine, state) if halted[run] else ending.reason[run],
             pc=machine.position(state if halted[run] else done.states[run]),
             memory=machine.memory(state),
-            output=bytes(said[run]),
+            output=bytes(outputs[run]),
             instructions=int(instructions.done[run]),
             steps=int(done.steps[run]),
         )

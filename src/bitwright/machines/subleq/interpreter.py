@@ -1,10 +1,11 @@
 """SUBLEQ in plain Python, the oracle of machine V; and images, which are programs as lists of words.
 
-It knows the dialects and nothing of templates. A `.dec` file has words in decimal, separated by white space or commas.
+It implements the dialects, independent of templates. A `.dec` file contains decimal words, separated by white space or
+commas.
 
 A computer has a size, and its images a dialect. One instruction, three words a, b, c: M[b] <- M[b] - M[a]; if the
-result is 0 or less go to c, else to the next instruction. Dialects differ in how a run ends, in whether address -1 is a
-port, and in what happens at the edges.
+result is 0 or less, jump to c, otherwise continue with the next instruction. Dialects differ in how a run ends, in
+whether address -1 is a port, and in the handling of overflow and of operands out of range.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ FLAGS = ("top", "range", "io", "strict", "saturate")
 
 @dataclass(frozen=True)
 class Dialect:
-    """The flags behind a name.
+    """The flags of a dialect.
 
-    halt: `top`, when the sign bit of the program counter is set; `range`, when no whole instruction fits at it.
-    io: a = -1 reads a word from outside into M[b], else b = -1 sends M[a] outside; neither branches.
+    halt: `top`, if the sign bit of the program counter is set; `range`, if no whole instruction fits at its address.
+    io: a = -1 reads an external word into M[b], otherwise b = -1 writes M[a] to the outside; neither branches.
     strict: an operand beyond the last word halts before anything changes; otherwise addresses wrap.
-    saturate: a difference that does not fit stays at the nearest number that does; otherwise it wraps.
+    saturate: a difference that does not fit becomes the nearest number that does; otherwise it wraps.
     """
 
     name: str
@@ -43,11 +44,11 @@ class Dialect:
 
     def __post_init__(self) -> None:
         if self.io and (self.strict or self.saturate):
-            raise InputError("a dialect with io is neither strict nor saturating; leave out one of them")
+            raise InputError("a dialect with io cannot be strict or saturating; leave out one of them")
 
     @property
     def flags(self) -> str:
-        """`range,strict,saturate`: how the dialect is written without a name."""
+        """`range,strict,saturate`: the dialect's flags in text form."""
         on = {"io": self.io, "strict": self.strict, "saturate": self.saturate}
         return ",".join([self.halt, *(flag for flag, value in on.items() if value)])
 
@@ -63,7 +64,7 @@ DIALECTS = {
 
 
 def find_dialect(text: str) -> Dialect:
-    """A dialect by its name, or by its flags such as `range,strict`; it is never guessed."""
+    """A dialect by its name, or by its flags such as `range,strict`; there is no default."""
     if text in DIALECTS:
         return DIALECTS[text]
     flags = [flag for flag in re.split(r"[,+ ]+", text) if flag]
@@ -75,7 +76,7 @@ def find_dialect(text: str) -> Dialect:
             f"range,strict (of {', '.join(FLAGS)}){suggestion(strange or text, known)}"
         )
     if ("top" in flags) == ("range" in flags):
-        raise InputError(f"a dialect halts by top or by range, one of the two, got '{shorten(text)}'")
+        raise InputError(f"a dialect must have either top or range, got '{shorten(text)}'")
     return Dialect(
         text,
         "top" if "top" in flags else "range",
@@ -87,7 +88,7 @@ def find_dialect(text: str) -> Dialect:
 
 @dataclass(frozen=True)
 class Shape:
-    """A machine's size and dialect: all that its templates depend on."""
+    """A machine's size and dialect, which determine its templates."""
 
     words: int
     width: int
@@ -95,9 +96,9 @@ class Shape:
 
     def __post_init__(self) -> None:
         if not 3 <= self.words <= 1 << MAX_ADDRESS_BITS:
-            raise InputError(f"a machine has between 3 and 2^{MAX_ADDRESS_BITS} words, got {shorten(self.words)}")
+            raise InputError(f"a machine must have between 3 and 2^{MAX_ADDRESS_BITS} words, got {shorten(self.words)}")
         if not 2 <= self.width <= MAX_WIDTH:
-            raise InputError(f"a word has between 2 and {MAX_WIDTH} bits, got {shorten(self.width)}")
+            raise InputError(f"a word must have between 2 and {MAX_WIDTH} bits, got {shorten(self.width)}")
         dialect = self.dialect
         whole = self.words & (self.words - 1) == 0
         if not whole and not (dialect.strict and dialect.halt == "range"):
@@ -108,7 +109,7 @@ class Shape:
             )
         least = self.address_bits + dialect.strict
         if self.width < least:
-            why = " to see that an operand lies beyond them" if dialect.strict else ""
+            why = " to detect operands beyond them" if dialect.strict else ""
             raise InputError(
                 f"{self.words:,} words need a width of at least {least} bits{why}, got {self.width}; "
                 f"use fewer words or a larger word width"
@@ -116,7 +117,7 @@ class Shape:
 
     @property
     def address_bits(self) -> int:
-        """A: an address has this many bits, and the address tree 2^A leaves."""
+        """A: the number of address bits; the address tree has 2^A leaves."""
         return (self.words - 1).bit_length()
 
     def signed(self, word: int) -> int:
@@ -132,7 +133,7 @@ Writer = Callable[[int], None]  # takes a byte of output
 
 
 class Interpreter:
-    """Words are unsigned here, 0 to 2^width - 1; `pc` is one too."""
+    """The plain interpreter. Words are unsigned here, 0 to 2^width - 1, and so is `pc`."""
 
     def __init__(
         self,
@@ -144,18 +145,18 @@ class Interpreter:
     ) -> None:
         self.shape, self.pc, self.executed = shape, pc, 0
         self.memory = start_memory(shape, image)
-        self.fault = False  # halted at an operand that a strict dialect does not allow
+        self.fault = False  # halted at an operand forbidden in a strict dialect
         self._read, self._write = read, write
         self._ones, self._half = (1 << shape.width) - 1, 1 << (shape.width - 1)
         self._end = self._half if shape.dialect.halt == "top" else shape.words - 2  # the first address to halt at
 
     @property
     def halted(self) -> bool:
-        """Whether no further instruction begins."""
+        """Whether the machine has halted."""
         return self.fault or self.pc >= self._end
 
     def step(self) -> bool:
-        """Executes one instruction; False, and nothing changes, if the machine has halted."""
+        """Executes one instruction; returns False, without any change, if the machine has halted."""
         pc, memory, ones, half = self.pc, self.memory, self._ones, self._half
         if self.fault or pc >= self._end:
             return False
@@ -185,7 +186,7 @@ class Interpreter:
         return True
 
     def run(self, limit: int) -> bool:
-        """Up to `limit` instructions; whether it halted."""
+        """Executes up to `limit` instructions; returns whether the machine halted."""
         while self.executed < limit:
             if not self.step():
                 return True
@@ -193,7 +194,7 @@ class Interpreter:
 
 
 def start_memory(shape: Shape, image: Sequence[int]) -> list[int]:
-    """An image of signed or unsigned words at address 0, the rest 0; raises InputError where it does not fit."""
+    """An image of signed or unsigned words at address 0, the rest 0; raises InputError if it does not fit."""
     if len(image) > shape.words:
         raise InputError(
             f"the image has {len(image):,} words, more than the machine's {shape.words:,}; give more words"
@@ -218,12 +219,12 @@ _WORD = re.compile(r"[+-]?[0-9]{1,20}")
 
 
 def load_image(path: str | Path) -> list[int]:
-    """The words of a .dec file, as they are written; raises ProgramError where something in it is no word."""
+    """The words of a .dec file, as written; raises ProgramError for anything that is not a word."""
     return parse_image(read_text(Path(path), ".dec"), str(path))
 
 
 def parse_image(text: str, source: str = "the image") -> list[int]:
-    """The words of a text. From `#` or `;` to the end of a line is a comment.
+    """Parses the words of a text. Comments start with `#` or `;` and end with the line.
 
     >>> parse_image("3, 4, 6   # copies nothing" + chr(10) + "7 7 7")
     [3, 4, 6, 7, 7, 7]
@@ -243,22 +244,22 @@ def parse_image(text: str, source: str = "the image") -> list[int]:
 
 
 def image_text(words: Iterable[int]) -> str:
-    """The words as the text of a .dec file, one instruction a line."""
+    """The words as the text of a .dec file, one instruction per line."""
     listed = [str(word) for word in words]
     return "\n".join(" ".join(listed[at : at + 3]) for at in range(0, len(listed), 3)) + "\n"
 
 
 def no_ports(dialect: Dialect, count: int) -> str:
-    """The message for `count` instructions that use a port in a dialect without ports."""
+    """The message about `count` instructions that use a port in a dialect without ports."""
     subject = f"{counted(count, 'instruction')} name{'s' * (count == 1)} address -1"
     return f"{subject}, which dialects with io use as a port; {dialect.name} has none (try dialect howerj)"
 
 
 def misfits(shape: Shape, image: Sequence[int]) -> list[str]:
-    """Notes about an image that does not look as if it were written for this dialect; one line each.
+    """Notes about an image that was probably written for another dialect; one line each.
 
-    Nothing is certain here: any word can be data. But an image that begins with an instruction its dialect cannot
-    execute was most likely made for another one.
+    These are heuristics, since any word can be data. But an image whose first instruction is invalid in its dialect
+    was most likely written for another one.
     """
     modulus, dialect = 1 << shape.width, shape.dialect
     first = [word % modulus for word in [*image, 0, 0, 0][:3]]

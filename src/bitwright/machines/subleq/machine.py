@@ -1,6 +1,6 @@
 """Machine V: a stored-program SUBLEQ computer made of templates. Program and data share one memory.
 
-docs/explanation/machines.md describes its units; here they are put together, and states are written and read.
+docs/explanation/machines.md describes its units; this module assembles them, and writes and reads states.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from bitwright.machines.subleq.units import Console, Counter, Port, Sequencer, S
 from bitwright.rules import Algorithm, Builder, Program, Word
 from bitwright.rules.layout import IntArray
 
-_BYTES_PER_BIT = 1_900  # of memory, while building; measured from 1Ki to 64Ki words
+_BYTES_PER_BIT = 1_900  # memory use while building; measured from 1Ki to 64Ki words
 _BASE = 200_000_000  # Python, NumPy and the compiled loops
 
 
 @dataclass(frozen=True)
 class Ports:
-    """The bits through which a machine with `io` meets the world."""
+    """The bits through which a machine with `io` communicates."""
 
     request: int
     give: int
@@ -39,7 +39,7 @@ class Ports:
 
 @dataclass(frozen=True, eq=False)
 class MachineV:
-    """The program, and where memory, counter and flags are.
+    """The program, and the positions of memory, counter and flags.
 
     >>> from bitwright.machines.subleq import find_dialect
     >>> machine = machine_v(Shape(8, 8, find_dialect("plain")))
@@ -59,7 +59,7 @@ class MachineV:
     ports: Ports | None
 
     def start(self, image: Sequence[int], pc: int = 0) -> BoolArray:  # (k,)
-        """The state in which an image begins to run.
+        """The start state of an image.
 
         >>> from bitwright.machines.subleq import find_dialect
         >>> machine = machine_v(Shape(8, 8, find_dialect("plain")))
@@ -75,7 +75,7 @@ class MachineV:
         return state
 
     def memory(self, state: BoolArray) -> list[int]:
-        """The words, unsigned. A result lands `timing.depth + 1` steps after the boundary that follows it.
+        """The words, unsigned. A result arrives `timing.depth + 1` steps after the next boundary.
 
         >>> from bitwright.machines.subleq import find_dialect
         >>> machine = machine_v(Shape(8, 8, find_dialect("plain")))
@@ -86,9 +86,9 @@ class MachineV:
         return [int(word) for word in (state[self.memory_bits] * weights).sum(axis=1, dtype=np.uint64)]
 
     def position(self, state: BoolArray) -> int | None:
-        """The address of the instruction that begins, that waits for its host or at which it has halted; else None.
+        """The address of the instruction that begins, waits for its host or has halted; None otherwise.
 
-        A halted machine stands there once its state is a fixed point.
+        A halted machine has this address once its state is a fixed point.
 
         >>> from bitwright.machines.subleq import find_dialect
         >>> machine = machine_v(Shape(8, 8, find_dialect("plain")))
@@ -96,7 +96,7 @@ class MachineV:
         3
         """
         after = from_bits(state[self.next_bits])
-        inside = (after - 3) % (1 << self.shape.width)  # of an instruction that is not over: 3 has been added already
+        inside = (after - 3) % (1 << self.shape.width)  # during an instruction 3 has already been added
         if state[self.halt]:
             return inside if self.fault is not None and state[self.fault] else after
         if state[self.boundary]:
@@ -104,7 +104,7 @@ class MachineV:
         return inside if self.ports and (state[self.ports.request] or state[self.ports.offer]) else None
 
     def algorithm(self, image: Sequence[int] = (), name: str = "machine V") -> Algorithm:
-        """The machine with an image as an algorithm that halts; what it shows is its counter and its flags.
+        """The machine with an image as an algorithm that halts; its outputs are its counter and its flags.
 
         >>> from bitwright import run
         >>> from bitwright.machines.subleq import find_dialect
@@ -126,7 +126,7 @@ class MachineV:
 
 @lru_cache(maxsize=4)
 def machine_v(shape: Shape) -> MachineV:
-    """Builds the machine; refuses, before it begins, a size for which there is not enough memory.
+    """Builds the machine; raises InputError before it starts if memory does not suffice.
 
     >>> from bitwright import run
     >>> from bitwright.machines.subleq import find_dialect
@@ -177,17 +177,17 @@ def machine_v(shape: Shape) -> MachineV:
 
 
 def check_memory(shape: Shape) -> None:
-    """Raises InputError where the machine is certainly too large for this computer."""
-    needed, there = _BASE + _BYTES_PER_BIT * shape.words * shape.width, bytes_available()
-    if there is not None and needed > there:
+    """Raises InputError if the machine is certainly too large for this computer."""
+    needed, free = _BASE + _BYTES_PER_BIT * shape.words * shape.width, bytes_available()
+    if free is not None and needed > free:
         raise InputError(
             f"a machine of {shape.words:,} words of {shape.width} bits takes about {needed / 1e9:.1f} GB, "
-            f"and {there / 1e9:.1f} GB are free; give fewer words"
+            f"and {free / 1e9:.1f} GB are free; give fewer words"
         )
 
 
 def bytes_available() -> int | None:
-    """Memory that is free for us now, as far as the system says; None where it does not."""
+    """Free memory as reported by the system; None if it reports nothing."""
     try:
         with open("/proc/meminfo", encoding="ascii") as file:
             for line in file:

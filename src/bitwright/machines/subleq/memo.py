@@ -1,10 +1,10 @@
-"""Remembered instructions of a machine, in compiled loops (engines/table/loop.py); importing it takes numba.
+"""A cache of executed instructions of a machine, in compiled loops (engines/table/loop.py); requires numba.
 
-From one boundary to the next an instruction depends on the active cells and on every other cell that it reaches and
-that can hold something; those that cannot are empty unless they are active. So the first time it is recorded: what
-these cells were, and what became of all of them. When they are the same again, compared one by one, that is what
-becomes of them. What is looked at next may depend on what was seen so far, so a tree finds the record: a node looks at
-the cells that one step reached first.
+From one boundary to the next, an instruction depends on the active cells and on every other cell that it reaches and
+that can hold something; cells that cannot are empty unless they are active. The first execution is recorded: the
+cells before it, and all of them after it. If the cells are the same again, compared one by one, the recorded result
+applies. The cells to compare next may depend on those compared so far, so a tree leads to the record: a node
+compares the cells that one step reached first.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ from bitwright.common.compiling import compiled, entry
 from bitwright.engines.table import HOLD, WORD, PackedCells, loop
 
 TOTALS = (NODES, USED, HITS, TRIES, REST, PAUSE, CLOCK) = range(7)
-_NODES, _POOL = 1 << 22, 112 << 20  # nodes, and numbers in records; when they are full, all is forgotten
-_LONGEST = 1 << 14  # cells and steps of an instruction that is worth remembering
-_LOOK, _PAUSE = 1 << 13, 1 << 20  # instructions between two looks at the share of hits, and the longest pause
+_NODES, _POOL = 1 << 22, 112 << 20  # nodes, and numbers in records; the cache is cleared when full
+_LONGEST = 1 << 14  # most cells and steps of a cached instruction
+_LOOK, _PAUSE = 1 << 13, 1 << 20  # instructions between two checks of the hit rate, and the longest pause
 _BIAS, _PLACE = np.int64(1 << 31), (1 << 32) - 1
 _K1, _K2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 _SHIFT, _HALF, _ONE, _WORD = np.uint64(29), np.uint64(32), np.uint64(1), np.uint64(WORD)
-# A record: the one that came after it last time; steps, n at rest, least and largest n; how many cells were active,
-# were seen, are changed and are active now. Then what was seen and what is changed, cell and word; what is active.
+# A record: its successor at the last execution; steps, n at rest, least and largest n; the numbers of cells active,
+# compared, changed and then active. Then the cells compared and changed, with their words; the active cells.
 _NEXT, _STEPS, _HELD, _LOW, _HIGH, _WERE, _SEEN, _CHANGED, _ARE, _HEAD = range(10)
-_KEY, _PARENT, _CELLS, _RECORD = range(4)  # of a node
+_KEY, _PARENT, _CELLS, _RECORD = range(4)  # the fields of a node
 
 
 class Remembered(NamedTuple):
-    """The tree, which finds a record by keys, and the records, which are then compared with the state in full.
+    """The tree, which finds a record by keys, and the records, which are then compared with the full state.
 
-    The children of node 0 are told apart by their active cells, others by what the cells are that the node looks at.
+    The children of node 0 are distinguished by their active cells, other children by the cells that the node compares.
     """
 
     totals: NDArray[np.int64]
     slots: NDArray[np.int32]  # open addressing: the node
-    nodes: NDArray[np.int64]  # (nodes, 4) key, parent; how many cells to look at next and where they are; a record
+    nodes: NDArray[np.int64]  # (nodes, 4) key, parent; number and position of the cells to compare next; a record
     pool: NDArray[np.uint32]  # records
     can_hold: NDArray[np.uint8]  # (units,)
-    stamp: NDArray[np.int64]  # (units,) the recording that last reached a cell
-    was: NDArray[np.uint32]  # (units,) what it was when that began
-    reached: NDArray[np.uint32]  # the cells of the present recording, the active ones first
-    ends: NDArray[np.int64]  # how many they were at the start and after each step
+    stamp: NDArray[np.int64]  # (units,) the last recording that reached a cell
+    was: NDArray[np.uint32]  # (units,) its word when that recording began
+    reached: NDArray[np.uint32]  # the cells of the current recording, the active ones first
+    ends: NDArray[np.int64]  # their number at the start and after each step
 
 
 def _empty(cells: PackedCells) -> Remembered:
@@ -74,7 +74,7 @@ def _mix(value: Any) -> Any:
 
 @compiled
 def _active_key(units: Any, count: int, words: Any) -> Any:
-    """A key of the active cells, whatever their order."""
+    """A key of the active cells, independent of their order."""
     key = np.uint64(count)
     for at in range(count):
         unit = units[at]
@@ -84,7 +84,7 @@ def _active_key(units: Any, count: int, words: Any) -> Any:
 
 @compiled
 def _contents_key(pool: Any, cells: int, words: Any) -> Any:
-    """A key of what the cells are that a node looks at: that many of those that a record has seen."""
+    """A key of the cells that a node compares: the given number of those that a record has compared."""
     key, first = np.uint64(0), cells & _PLACE
     for at in range(first, first + 2 * (cells >> 32), 2):
         key = _mix(key ^ np.uint64(words[pool[at]]))
@@ -122,9 +122,9 @@ def _grow(memory: Any, node: int, key: Any) -> int:
 
 @compiled
 def _is(pool: Any, record: int, count: int, words: Any) -> bool:
-    """Whether all is as it was when a record began: as many cells are active, and every cell seen is the same.
+    """Whether the state matches the start of a record: as many cells are active, and every compared cell is equal.
 
-    A cell with a word that is not empty and does not rest is active, so these are then the same ones.
+    A nonempty cell that is not at rest is active, so the active cells are then the same ones.
     """
     if pool[record + _WERE] != count:
         return False
@@ -136,7 +136,7 @@ def _is(pool: Any, record: int, count: int, words: Any) -> bool:
 
 @compiled
 def _known(memory: Any, units: Any, count: int, words: Any) -> int:
-    """The record for a state at a boundary; 0 where there is none."""
+    """The record for a state at a boundary; 0 if there is none."""
     nodes, pool = memory.nodes, memory.pool
     node = _child(memory, np.int64(0), _active_key(units, count, words))
     while node and nodes[node, _RECORD] == 0:
@@ -148,8 +148,8 @@ def _known(memory: Any, units: Any, count: int, words: Any) -> int:
 
 @compiled
 def _record(most: int, stops: Any, boundary: Any, moving: Any, tables: Any, memory: Any) -> Any:
-    """Makes the steps to the next boundary and notes every cell on the way; gives how many, the range of n beyond what
-    rests at the start, and whether it got there in a way that can be repeated."""
+    """Makes the steps to the next boundary and records every cell on the way; returns their number, the range of n
+    above the rest at the start, and whether the boundary was reached in a repeatable way."""
     counters, words, lists, queue = moving.counters, moving.words, moving.lists, moving.queue
     rows, wires = tables.rows, tables.wires
     stamp, was, reached, ends = memory.stamp, memory.was, memory.reached, memory.ends
@@ -195,7 +195,7 @@ def _record(most: int, stops: Any, boundary: Any, moving: Any, tables: Any, memo
 
 @compiled
 def _keep(made: int, began: int, held: int, least: int, largest: int, moving: Any, memory: Any) -> int:
-    """Enters what was recorded into the tree; gives the record, or 0."""
+    """Enters the recording into the tree; returns the record, or 0."""
     totals, pool, nodes = memory.totals, memory.pool, memory.nodes
     words, was, reached, ends, stamp = moving.words, memory.was, memory.reached, memory.ends, memory.stamp
     clock, total, used = totals[CLOCK], ends[made], totals[USED]
@@ -249,9 +249,9 @@ def _keep(made: int, began: int, held: int, least: int, largest: int, moving: An
 
 @compiled
 def leap(most: int, stops: Any, watched: Any, counted: Any, moving: Any, tables: Any, memory: Any) -> int:
-    """As `advance`, with one counted bit: the boundary between instructions. `watched`: the stops and this bit.
+    """Like `advance`, with one counted bit: the boundary between instructions. `watched`: the stops and this bit.
 
-    Where instructions are seldom the same again, they are left alone for a while.
+    The cache pauses for a while if instructions seldom repeat.
     """
     counters, words, totals, pool = moving.counters, moving.words, memory.totals, memory.pool
     boundary = counted[0]
@@ -302,7 +302,7 @@ def leap(most: int, stops: Any, watched: Any, counted: Any, moving: Any, tables:
         steps, low, high, keep, arrived, done = _record(most - made, stops, boundary, moving, tables, memory)
         used = totals[USED]
         record = np.int64(_keep(steps, count, held, low, high, moving, memory)) if keep else np.int64(0)
-        if last and totals[USED] >= used:  # not if all was forgotten
+        if last and totals[USED] >= used:  # not if the cache was cleared
             pool[last + _NEXT] = record
         last = record
         made += steps
@@ -316,12 +316,12 @@ _leap_from_python = entry(leap)
 
 
 class InstructionMemo:
-    """Takes the leaps of a run whose instructions are counted."""
+    """Makes the leaps of a run whose instructions are counted."""
 
     def __init__(self, cells: PackedCells) -> None:
         self.memory = _empty(cells)
 
     def leap(self, most: int, stops: NDArray[Any], boundary: NDArray[Any], moving: Any, tables: Any) -> int:
-        """At most that many steps; ends at a stop, or where nothing changes any more."""
+        """Makes at most the given number of steps; ends at a stop, or at a fixed point."""
         both = np.concatenate((stops, boundary))
         return int(_leap_from_python(most, stops, both, boundary, moving, tables, self.memory))

@@ -1,11 +1,11 @@
 """The memory of machine V, two trees around its words; and its timing, which follows from its shape alone.
 
-A signal walks down the address tree (D levels) and its answer up the reading tree (D levels and some to wait), so an
-answer takes T1 steps. Pad levels make the answer late enough for the checks and the counter to be done.
+A signal travels down the address tree (D levels) and its answer up the reading tree (D levels and some to wait), so
+an answer takes T1 steps. Pad levels delay the answer until the checks and the counter are done.
 
-One tree finds a word, the other carries what is read to the port. A token runs down the address tree, one level a step,
-and takes the digit of the address that its level decides; address and data run along beside it, gated so that they stay
-on its path. Three kinds of tokens: read, write and fetch; a fetch token walks on through the two following words.
+One tree finds a word, the other carries the word read to the port. A token runs down the address tree, one level per
+step, and takes the digit of the address that its level decides; address and data run alongside, gated to stay on its
+path. There are three kinds of tokens: read, write and fetch; a fetch token continues through the two following words.
 Tokens one step apart never meet.
 """
 
@@ -31,7 +31,7 @@ Terms = list[list[int]]  # an OR of ANDs of bits, by their numbers from 1
 
 
 def terms_above(bound: int, width: int) -> Terms:
-    """x > bound for a number x of `width` bits: x has some bit more, and all the higher ones that `bound` has."""
+    """x > bound for a number x of `width` bits: x has a bit that `bound` lacks, and all higher bits of `bound`."""
     ones = [i for i in range(1, width + 1) if bound >> (i - 1) & 1]
     return [[i, *(h for h in ones if h > i)] for i in range(1, width + 1) if i not in ones]
 
@@ -44,7 +44,7 @@ def check_levels(terms: Terms) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Timing:
-    """The letters are those of docs/explanation/machines.md."""
+    """The timing of a shape; its letters are explained in docs/explanation/machines.md."""
 
     shape: Shape
 
@@ -65,14 +65,14 @@ class Timing:
 
     @cached_property
     def counter_terms(self) -> Terms:
-        """When the program counter says: no further instruction."""
+        """The condition on the program counter under which no further instruction begins."""
         if self.shape.dialect.halt == "top":
             return [[self.shape.width]]
         return terms_above(self.shape.words - 3, self.shape.width)
 
     @cached_property
     def operand_terms(self) -> Terms | None:
-        """When an operand is special: beyond the last word, or all ones; None where none is."""
+        """The condition under which an operand is special: beyond the last word, or all ones; None if there is none."""
         if self.shape.dialect.strict:
             return terms_above(self.shape.words - 1, self.shape.width)
         return [list(range(1, self.shape.width + 1))] if self.shape.dialect.io else None
@@ -94,7 +94,7 @@ class Timing:
 
     @cached_property
     def pad(self) -> int:
-        """The fewest extra levels with which nothing comes too late."""
+        """The fewest extra levels with which every signal is in time."""
         pad = 0
         while not self._in_time(self.depth + self.depth + pad):
             pad += 1
@@ -102,7 +102,7 @@ class Timing:
 
     def _in_time(self, answer: int) -> bool:
         dialect, carried = self.shape.dialect, self.counter_check + 1 + self.shape.width
-        limits = [2 * answer + 5 + self.prefix >= carried]  # the counter's + 3 has rippled through
+        limits = [2 * answer + 5 + self.prefix >= carried]  # the counter's + 3 has propagated
         if self.operand_terms is None:
             limits.append(self.counter_check < 2 * answer + 1)
         else:
@@ -120,7 +120,7 @@ class Timing:
 
     @property
     def answer(self) -> int:
-        """T1: steps from a question to the memory to its answer."""
+        """T1: steps from a memory request to its answer."""
         return self.depth + self.rise
 
     @property
@@ -135,17 +135,17 @@ class Timing:
 
     @property
     def wait_for_input(self) -> int:
-        """rq: how long a request for input is held back, until the counter is ready."""
+        """rq: the delay of an input request, until the counter is ready."""
         return max(0, self.counter_check + 1 + self.shape.width - (self.answer + 4 + self.operand_check))
 
     @property
     def steps(self) -> int:
-        """Steps of an instruction, always the same."""
+        """Steps per instruction, always the same."""
         return 2 * self.answer + 7 + self.prefix
 
     @property
     def steps_of_input(self) -> int:
-        """Steps of an instruction that reads from outside, without the steps that the host lets it wait."""
+        """Steps of an instruction that reads input, without the steps spent waiting for the host."""
         return self.answer + 6 + self.operand_check + self.wait_for_input
 
     @property
@@ -155,20 +155,20 @@ class Timing:
 
 @dataclass(frozen=True)
 class _Level:
-    """The nodes of one level: token, its kind, the address bits left, the data, and gates for both."""
+    """The nodes of one level: token, its kind, the remaining address bits, the data, and gates for both."""
 
     nodes: int
     token: Bits
     write: Bits
     fetch: Bits
     address: Bits  # (nodes, bits left)
-    gate: Bits | None  # (nodes, bits left behind this level)
+    gate: Bits | None  # (nodes, bits left after this level)
     data: Bits  # (nodes, width)
     data_gate: Bits
 
 
 class Memory:
-    """Declares everything, then wires it. `root` takes addresses and data, `ports` are set by what is read."""
+    """Declares all bits, then wires them. `root` takes addresses and data, `ports` receive the words read."""
 
     def __init__(self, b: Builder, timing: Timing) -> None:
         self.b, self.timing = b, timing
@@ -200,16 +200,16 @@ class Memory:
         )
 
     def _count(self, d: int) -> int:
-        """Nodes of a level that have a word below them."""
+        """The nodes of a level with a word below them."""
         return -(-self.words >> self.timing.below(d))
 
     def _risen(self, level: int) -> int:
         return -(-self.words >> self.spans[level])
 
-    # What others may set.
+    # Bits that other units may set.
 
     def root_address(self, bit: int) -> Wires:
-        """The bit of the address at the root; none for bits that no address has."""
+        """The bit of the address at the root; none for bits beyond the address width."""
         return [self.levels[0].address[1, bit]] if bit <= self.timing.shape.address_bits else []
 
     def root_data(self, bit: int | IntArray) -> Ref:
@@ -269,12 +269,12 @@ class Memory:
             b.when(*both).write(*(target[one[at], j] for one in children))
 
     def _families(self, d: int, below: int) -> list[tuple[IntArray, list[IntArray]]]:
-        """The nodes of a level by how many children they have (only the last can lack some), and those children."""
+        """The nodes of a level by number of children (only the last can lack some), and those children."""
         digit, node = self.timing.digits[d], span(1, self.levels[d].nodes)
-        held = np.minimum(1 << digit, below - ((node - 1) << digit))
+        children = np.minimum(1 << digit, below - ((node - 1) << digit))
         found = []
-        for count in np.unique(held).tolist():
-            mine = node[held == count]
+        for count in np.unique(children).tolist():
+            mine = node[children == count]
             found.append((mine, [((mine - 1) << digit) + value + 1 for value in range(count)]))
         return found
 
@@ -302,7 +302,7 @@ class Memory:
             self.b.when(bits[q, j] == 1).write(self._risen_bit(level + 1, first, j, port))
 
     def _risen_bit(self, level: int, k: IntArray, j: IntArray, port: Bits) -> Ref:
-        """u(l, k, j): where bit j of word k is on its way at a level; the port at the last one."""
+        """u(l, k, j): bit j of word k in transit at a level; the last level is the port."""
         if level == self.timing.rise:
             return port[j]
         return self.rising[level - 1][((k - 1) >> self.spans[level]) + 1, j]

@@ -11,7 +11,7 @@ from bitwright.rules import Builder, Ref, span
 
 
 def and_tree(b: Builder, name: str, inputs: int, levels: int, to: Wires, family: str = "") -> list[Ref]:
-    """Blocks of two (an odd one alone) in exactly `levels` levels; sets `to` when all inputs are on together."""
+    """Blocks of two (an odd one alone) in exactly `levels` levels; sets `to` when all inputs are on at once."""
     widths = [inputs]
     for _ in range(levels):
         widths.append(-(-widths[-1] // 2))
@@ -29,11 +29,11 @@ def and_tree(b: Builder, name: str, inputs: int, levels: int, to: Wires, family:
     return [layers[0][i] for i in range(1, inputs + 1)]
 
 
-Check = Mapping[int, Wires]  # for each bit of a number, what to set when it is on
+Check = Mapping[int, Wires]  # for each bit of a number, the wires to set when it is on
 
 
 def check(b: Builder, name: str, terms: Terms, to: Wires) -> Check:
-    """Builds an OR of ANDs over the bits of a number: it sets `to` a fixed number of steps after the bits were set."""
+    """Builds an OR of ANDs over the bits of a number: it sets `to` a fixed number of steps after the bits are set."""
     ands, ors = check_levels(terms)
     widths = [len(terms)]
     for _ in range(ors):
@@ -55,7 +55,7 @@ def check(b: Builder, name: str, terms: Terms, to: Wires) -> Check:
 
 
 class Subtractor:
-    """Takes minuend and inverted subtrahend, and gives its result to the memory when `ready` is strobed."""
+    """Subtracts, with an inverted subtrahend, and passes the result to memory when `ready` is strobed."""
 
     def __init__(self, b: Builder, timing: Timing) -> None:
         self.b, self.width = b, timing.shape.width
@@ -125,9 +125,9 @@ class Subtractor:
 
 
 class Counter:
-    """The program counter: it counts on by 3 while the instruction runs, and then gives way or goes on.
+    """The program counter: it adds 3 while the instruction runs, and is then used or replaced by the jump target.
 
-    The next address waits in `next`, the jump's in `target`; strobes let one of them out and clear the other.
+    The next address waits in `next`, the jump's in `target`; strobes release one of them and clear the other.
     `address` is on for one step, when an instruction begins.
     """
 
@@ -152,23 +152,23 @@ class Counter:
         b, every = self.b, span(1, self.width)
         b.cell(self.next[every], self.target[every], self.address[every])
         for i in range(1, self.width + 1):
-            held, carry, target, address = self.next[i], self.count[i], self.target[i], self.address[i]
-            b.block(held, carry, self.next_if[0][i], self.next_if[1][i])
-            b.when(held == 1).write(held)
-            b.when(carry == 1).write(held)
-            rule(b, held == 1, carry == 1, to=[self.count[i + 1]] if i < self.width else [])
-            b.when(held == 1, self.next_if[0][i] == 1).write(address)
+            bit, carry, target, address = self.next[i], self.count[i], self.target[i], self.address[i]
+            b.block(bit, carry, self.next_if[0][i], self.next_if[1][i])
+            b.when(bit == 1).write(bit)
+            b.when(carry == 1).write(bit)
+            rule(b, bit == 1, carry == 1, to=[self.count[i + 1]] if i < self.width else [])
+            b.when(bit == 1, self.next_if[0][i] == 1).write(address)
             b.block(target, self.target_if[0][i], self.target_if[1][i])
             b.when(target == 1).write(target)
             b.when(target == 1, self.target_if[1][i] == 1).write(address)
             b.block(address)
-            b.when(address == 1).write(*memory.root_address(i), held, *halted[i])
+            b.when(address == 1).write(*memory.root_address(i), bit, *halted[i])
 
 
 class Port:
-    """Words that come up from memory meet the strobe that says what they are for; b waits here for the result.
+    """Words from memory meet the strobe that routes them; b waits here for the result.
 
-    The sequencer knows when which word arrives: first a, b and c of the instruction, then M[a], then M[b].
+    The sequencer determines which word arrives when: first a, b and c of the instruction, then M[a], then M[b].
     """
 
     def __init__(self, b: Builder, timing: Timing) -> None:
@@ -194,7 +194,7 @@ class Port:
             rule(b, word == 1, self.is_a[j] == 1, to=seen)
             rule(b, word == 1, self.is_b[j] == 1, to=[*seen, *kept])
             rule(b, word == 1, self.is_c[j] == 1, to=[counter.target[j]])
-            rule(b, self.is_subtrahend[j] == 1, to=[subtractor.inverted[j]])  # the word is 0 there: this inverts
+            rule(b, self.is_subtrahend[j] == 1, to=[subtractor.inverted[j]])  # this inverts, since the word is 0 there
             rule(b, word == 1, self.is_minuend[j] == 1, to=[subtractor.minuend[j]])
             if self.is_output and console:
                 b.when(word == 1, self.is_output[j] == 1).write(console.shown[j])
@@ -246,9 +246,9 @@ class Console:
 
 
 class Sequencer:
-    """A token that walks once through an instruction and strobes the units as it passes.
+    """A token that passes once through an instruction and strobes the units on its way.
 
-    Every time is fixed beforehand (`Timing`), so no unit ever has to say that it is done. `begin` is on exactly when
+    Every time is fixed in advance (`Timing`), so no unit has to signal that it is done. `begin` is on exactly when
     an instruction begins; `halted` stays on when none will.
     """
 
@@ -308,7 +308,7 @@ class Sequencer:
         return strobes
 
     def _choices(self, strobes: list[Wires], port: Port, console: Console | None) -> set[int]:
-        """Moments at which a check has its say; they share a block with its verdict."""
+        """Moments at which a check can intervene; they share a block with its verdict."""
         b, timing = self.b, self.timing
         end = timing.counter_check
         b.block(self.moment(end), self.out_of_range)

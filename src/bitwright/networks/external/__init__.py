@@ -1,4 +1,4 @@
-"""Networks that bitwright did not train: ONNX files, PyTorch modules and plain functions, as something to be proved."""
+"""Reads third-party networks for proofs: ONNX files, PyTorch modules and plain functions."""
 
 from bitwright.networks.external.model import READS, HeldModel, Model, as_model, is_model
 

@@ -1,8 +1,8 @@
-"""A process that evaluates ONNX models with onnxruntime: requests on stdin, replies on stdout, nothing of bitwright.
+"""A process that evaluates ONNX models without importing bitwright: requests on stdin, replies on stdout.
 
 A request is a pickle: the key of a model, the model if it is new, the output to compute, rows of inputs, and whether
-each row is evaluated alone. A reply is a line with the stage that was reached and a number of bytes, then the outputs
-as NumPy writes them, or what went wrong. A model that ends this process ends no other.
+each row is evaluated alone. A reply is a line with the stage reached and a number of bytes, then the outputs in NumPy's
+format, or an error message. A model that crashes this process does not affect others.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends this one
     replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever else is printed is no reply
+    os.dup2(2, 1)  # other output must not mix with replies
     sessions: dict[str, Any] = {}
     while True:
         try:
@@ -56,7 +56,9 @@ def evaluated(session: Any, output: str, rows: np.ndarray[Any, Any], alone: bool
         given = session.run([output], {name: part})[0]
         if not isinstance(given, np.ndarray) or given.ndim != 2 or len(given) != len(part):
             shape = given.shape if isinstance(given, np.ndarray) else type(given).__name__
-            raise ValueError(f"it gives outputs of shape {shape} for rows of shape {part.shape}, not a row for each")
+            raise ValueError(
+                f"its outputs have shape {shape} for rows of shape {part.shape}; it must return one row for each"
+            )
         found.append(given)
     return np.concatenate(found)
 

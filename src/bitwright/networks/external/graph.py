@@ -1,4 +1,4 @@
-"""A network as a list of operators: its output on every runtime, and why that is certain."""
+"""A network as a list of operators: its output on every runtime, with the justification."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ class Node:
     """One operator."""
 
     operator: str
-    inputs: tuple[str, ...]  # "" for one that is left out
+    inputs: tuple[str, ...]  # "" for an omitted input
     output: str
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """What holds of every number in a network, whatever its inputs of 0 and 1 are."""
+    """Properties of every number in a network, for all inputs of 0 and 1."""
 
-    exact: bool  # every runtime gives the same numbers
-    kinds: tuple[str, ...]  # the floating-point types that occur; none: integers alone
-    grid: int  # the finest, of exact numbers
-    units: float  # of its grid, the most that absolute values add up to
+    exact: bool  # whether every runtime computes the same numbers
+    kinds: tuple[str, ...]  # the floating-point types that occur; empty for integers only
+    grid: int  # the finest grid of exact numbers
+    units: float  # the largest sum of absolute values, in units of the grid
 
     @property
     def sentence(self) -> str:
@@ -53,7 +53,7 @@ class Analysis:
 
 @dataclass(frozen=True, eq=False)
 class OperatorGraph:
-    """Operators in an order in which they can be evaluated, from one input to one output."""
+    """Operators in evaluation order, from one input to one output."""
 
     nodes: tuple[Node, ...]
     constants: Mapping[str, NDArray[Any]]
@@ -68,18 +68,18 @@ class OperatorGraph:
 
     @cached_property
     def digest(self) -> str:
-        """The sha256 of all that is evaluated."""
+        """The sha256 of everything that is evaluated."""
         found = sha256(repr((self.nodes, self.input, self.kind, self.output, self.opset)).encode())
         for name, array in self.constants.items():
             found.update(f"\n{name} {array.dtype} {array.shape}\n".encode() + array.tobytes())
         return found.hexdigest()
 
     def __call__(self, inputs: NDArray[Any]) -> Tensor:  # (batch, columns) of 0 and 1
-        """The output for these inputs; raises NotReadError where an operator is not known."""
+        """Returns the output for these inputs; raises NotReadError for an unknown operator."""
         return self._evaluate(inputs)[self.output]
 
     def analysis(self, columns: int) -> Analysis:
-        """What holds of it for all inputs with that many columns; raises NotReadError if that is not known."""
+        """Returns its properties for all inputs with this many columns; raises NotReadError if they are unknown."""
         found = self._evaluate(np.zeros((1, columns)))
         output = found[self.output]
         if output.constant or output.size.ndim != 2 or len(output.size) != 1:
@@ -104,7 +104,7 @@ class OperatorGraph:
         return known
 
     def _computed(self, node: Node, known: Mapping[str, Tensor]) -> Tensor:
-        """The output of one operator; raises NotReadError unless the table has all of its use."""
+        """Returns the output of one operator; raises NotReadError unless the table covers this use."""
         operator = OPERATORS.get(node.operator)
         if operator is None or not operator.first <= self.opset <= LATEST:
             raise NotReadError(f"the operator {node.operator} is not among those whose results are certain")

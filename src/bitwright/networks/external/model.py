@@ -1,4 +1,4 @@
-"""Networks that bitwright did not train: an ONNX file, a PyTorch module or a function, and how to read it."""
+"""Third-party networks: an ONNX file, a PyTorch module or a function, with its interpretation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Given = str | PathLike[str] | Callable[..., Any]
 
 
 class Answers(NamedTuple):
-    """Outputs, and how far any runtime may be from them, or 0 for those that one has given."""
+    """Outputs, with bounds on the deviation of any runtime, or 0 for outputs computed by a runtime."""
 
     outputs: NDArray[np.float64]  # (batch, columns)
     error: NDArray[np.float64]
@@ -38,7 +38,7 @@ class Answers(NamedTuple):
 class PlainFunction:
     """A function of an array of rows."""
 
-    covered = False  # by the digest, which is of its name
+    covered = False  # the digest covers only its name
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -52,21 +52,21 @@ class PlainFunction:
 
     @property
     def runtime(self) -> str:
-        """What evaluates it."""
+        """The runtime that evaluates it."""
         return f"Python and NumPy {np.__version__}"
 
     def run(self, inputs: NDArray[Any], alone: bool) -> NDArray[Any]:
-        """The outputs of the function for these inputs, given one at a time or together."""
+        """Returns the function's outputs for these inputs, one at a time or together."""
         return by_rows(lambda rows: np.asarray(self.function(rows)), inputs.astype(np.float32), alone, self.name)
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A network that was made elsewhere: an ONNX file, a PyTorch module, or a function of an array of rows.
+    """A third-party network: an ONNX file, a PyTorch module, or a function of an array of rows.
 
-    It takes rows of 0 and 1, one for each state, and gives a row of outputs for each; a bit is on where its output is
-    above the `threshold`. `reads` says what the columns are: the bits of a whole state ("states"), one column for each
-    template that may match ("templates"), or the kind and the bits of one cell ("cells"). Without it, the number of
+    It takes rows of 0 and 1, one for each state, and returns a row of outputs for each; a bit is on if its output is
+    above the `threshold`. `reads` defines the columns: the bits of a whole state ("states"), one column for each
+    template that may match ("templates"), or the kind and the bits of one cell ("cells"). By default the number of
     columns decides.
 
     >>> from bitwright import certify, permutation
@@ -74,7 +74,7 @@ class Model:
     >>> print(certify(permutation([2, 1]), swap).sentence)
     tested: this network was right in all 4 states, with every choice of every bit
 
-    `Model.table` gives the states to train such a network on.
+    `Model.table` returns the states to train such a network on.
     """
 
     network: Given
@@ -85,9 +85,9 @@ class Model:
         if self.reads is not None:
             check_choice("way to read a network", self.reads, READS)
         if isinstance(self.threshold, bool) or not isinstance(self.threshold, int | float | np.number):
-            raise InputError(f"the threshold is a number, got {shorten(repr(self.threshold))}")
+            raise InputError(f"the threshold must be a number, got {shorten(repr(self.threshold))}")
         if not isfinite(self.threshold):
-            raise InputError(f"the threshold is a finite number, got {self.threshold}")
+            raise InputError(f"the threshold must be finite, got {self.threshold}")
         object.__setattr__(self, "threshold", float(self.threshold))
         object.__setattr__(self, "_held", HeldModel(source_of(self.network), self.reads, self.threshold))
 
@@ -97,11 +97,13 @@ class Model:
 
     @staticmethod
     def table(what: Any, reads: Reads = "cells", *, sizes: Any = None) -> StateTable:
-        """Every state of a program as a network of your own reads it, with the right outputs: what to train it on.
+        """Returns every state of a program in the format of your network, with the right outputs, as training data.
 
-        `what` is a program or a list of programs; `reads` is "cells" (the kind and the bits of a
-        cell, to its ports), "states" (a whole state to the next) or "templates" (those that match, to the next state).
-        `sizes` goes with cells, as in `certify`.
+        Args:
+            what: a program or a list of programs.
+            reads: "cells" (kind and bits of a cell, to its ports), "states" (a whole state to the next) or
+                "templates" (matching templates to the next state).
+            sizes: for cells, as in `certify`.
 
         >>> from bitwright import addition
         >>> table = Model.table(addition(4))
@@ -116,10 +118,10 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class StateTable:
-    """Every state that a network can be asked about, as it reads it, and the right outputs.
+    """Every state in the input format of a network, with the right outputs.
 
-    Rows and columns are those that `certify` tries. For cells, `asked` is False at the ports of other kinds than the
-    row's, which are never looked at; `labels` are 0 there.
+    Rows and columns are the ones that `certify` checks. For cells, `asked` is False at ports of other kinds than the
+    row's, which are never read; `labels` are 0 there.
     """
 
     inputs: NDArray[np.float32]  # (states, columns) of 0 and 1
@@ -135,7 +137,7 @@ class StateTable:
 
 @dataclass(frozen=True, eq=False)
 class HeldModel:
-    """The network itself, read from its file, and how it is asked."""
+    """The network itself, read from its file, and how to evaluate it."""
 
     source: OnnxModel | TorchModel | PlainFunction
     reads: Reads | None = None
@@ -143,17 +145,17 @@ class HeldModel:
 
     @property
     def form(self) -> str:
-        """What it is: ONNX, PyTorch or a function."""
+        """Its form: ONNX, PyTorch or a function."""
         return {OnnxModel: "ONNX", TorchModel: "PyTorch", PlainFunction: "function"}[type(self.source)]
 
     @property
     def name(self) -> str:
-        """The file, the class or the function."""
+        """The name of its file, class or function."""
         return self.source.name
 
     @property
     def digest(self) -> str:
-        """The sha256 of all that is evaluated, where it is `covered`; of a function, of its name alone."""
+        """The sha256 of everything that is evaluated, if `covered`; for a function, only of its name."""
         return self.source.digest
 
     @cached_property
@@ -163,17 +165,17 @@ class HeldModel:
 
     @property
     def parameters(self) -> int:
-        """How many weights it has, as far as that is known."""
+        """The number of its weights, as far as known."""
         return sum(array.size for array in self.source.tensors.values())
 
     @property
     def covered(self) -> bool:
-        """Whether the digest covers all that is evaluated, so that a later run can tell whether it is the same."""
+        """Whether the digest covers everything that is evaluated, so that a later run can recognize the network."""
         return self.source.covered
 
     @property
     def runtime(self) -> str | None:
-        """What runs it here; None where that is not installed."""
+        """The runtime on this machine; None if it is not installed."""
         return self.source.runtime
 
     @cached_property
@@ -181,7 +183,7 @@ class HeldModel:
         return {}
 
     def analysis(self, columns: int) -> Analysis | None:
-        """Why its outputs are certain; None where only a runtime can be asked."""
+        """Returns why its outputs are certain; None if only a runtime can evaluate it."""
         if columns not in self.analysed:
             try:
                 self.analysed[columns] = self.source.graph.analysis(columns)
@@ -190,21 +192,21 @@ class HeldModel:
         return self.analysed[columns]
 
     def answers(self, inputs: NDArray[Any]) -> Answers:  # (batch, columns) of 0 and 1
-        """Its outputs: as they must be if that is known, else as the runtime gives them on this machine, row by row."""
+        """Returns its outputs: certain ones if possible, otherwise those of the runtime on this machine, row by row."""
         if self.analysis(inputs.shape[1]) is not None:
             found = self.source.graph(inputs)
             return Answers(found.values, found.error)
         return Answers(given := self.run(inputs), np.zeros_like(given))
 
     def run(self, inputs: NDArray[Any], alone: bool = True) -> NDArray[np.float64]:
-        """Its outputs as the runtime gives them on this machine, for one row at a time or all together."""
+        """Returns the outputs of the runtime on this machine, for one row at a time or all together."""
         values = self.source.run(inputs, alone).astype(np.float64)
         if not np.isfinite(values).all():
-            raise InputError(f"{self.name} gives outputs that are NaN or infinite")
+            raise InputError(f"{self.name} has outputs that are NaN or infinite")
         return values
 
     def columns_out(self, columns: int) -> int | str:
-        """How many outputs it gives for inputs with that many columns; or what is wrong with such inputs."""
+        """Returns the number of outputs for inputs with this many columns, or why such inputs are invalid."""
         known = None if isinstance(self.source, PlainFunction) else self.source.columns
         if known is not None and known != columns:
             return f"it takes {counted(known, 'column')}"
@@ -217,7 +219,7 @@ class HeldModel:
 
 
 def is_model(value: object) -> bool:
-    """Whether a value is a network that bitwright did not train."""
+    """Whether a value is a third-party network."""
     if isinstance(value, Model | HeldModel) or is_module(value):
         return True
     ours = isinstance(value, FloatNetwork | type) or type(value).__module__.startswith("bitwright.")
@@ -225,7 +227,7 @@ def is_model(value: object) -> bool:
 
 
 def as_model(value: Any) -> HeldModel:
-    """The network that was given, with the usual reading if none is named."""
+    """Returns the given network, with the default interpretation unless it has one."""
     if isinstance(value, HeldModel):
         return value
     held: HeldModel = (value if isinstance(value, Model) else Model(value))._held  # type: ignore[attr-defined]
@@ -233,11 +235,13 @@ def as_model(value: Any) -> HeldModel:
 
 
 def source_of(network: Any) -> OnnxModel | TorchModel | PlainFunction:
-    """What holds the network that was given."""
+    """Returns the reader of the given network."""
     if isinstance(network, str | PathLike):
         return OnnxModel.read(Path(network))
     if is_module(network):
         return TorchModel(network)
     if not callable(network):
-        raise InputError(f"a network is an ONNX file, a PyTorch module or a function, got a {type(network).__name__}")
+        raise InputError(
+            f"a network must be an ONNX file, a PyTorch module or a function, got {type(network).__name__}"
+        )
     return PlainFunction(network)

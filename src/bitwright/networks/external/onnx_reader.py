@@ -1,6 +1,6 @@
-"""ONNX files as lists of operators, and what onnxruntime makes of them.
+"""Reads ONNX files as lists of operators, and evaluates them with onnxruntime.
 
-onnxruntime has a process of its own, so that a model that crashes it ends in one line.
+onnxruntime runs in a separate process, so that a model that crashes it ends in a one-line error.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from bitwright.networks.external.tensors import DIGITS, LARGEST, NotReadError
 from bitwright.networks.onnx_file import onnx_module
 
 _MAX_BYTES = 1 << 31
-_OUTSIDE = 1  # data_location of a tensor whose numbers are in another file
+_OUTSIDE = 1  # data_location of a tensor stored in another file
 _ABOUT = {"doc_string", "metadata_props"}
 _VALUES = {f"{kind}_data" for kind in ("float", "double", "int32", "int64", "uint64", "raw")}
-_FIELDS = {  # all that is understood; a file that has more is run, and proves nothing
+_FIELDS = {  # all supported fields; a file with others can be run but not proved
     "ModelProto": {"ir_version", "opset_import", "graph", "domain", "model_version", *_ABOUT}
     | {"producer_name", "producer_version"},
     "GraphProto": {"node", "name", "initializer", "input", "output", "value_info", *_ABOUT},
@@ -49,20 +49,20 @@ _CONSTANTS = {"value_float": "float32", "value_floats": "float32", "value_int": 
 
 @dataclass(frozen=True, eq=False)
 class OnnxModel:
-    """A model that was read from a file, with whatever files hold its weights; it travels to other processes."""
+    """A model read from a file and the files with its weights; it can be sent to other processes."""
 
     name: str
-    data: bytes  # the model with all its weights: nothing else is evaluated
-    covered = True  # by the digest
+    data: bytes  # the model with all its weights, and all that is evaluated
+    covered = True  # the digest covers everything
 
     @classmethod
     def read(cls, path: Path) -> OnnxModel:
-        """The model of a file, checked; raises InputError for anything else."""
+        """Reads and checks a model; raises InputError for any other file."""
         onnx = onnx_module()
         if not path.is_file():
             raise InputError(f"there is no network file {path}")
         if path.stat().st_size > _MAX_BYTES:
-            raise InputError(f"{path} is larger than the 2 GiB that an ONNX file may have")
+            raise InputError(f"{path} is larger than 2 GiB, the limit of an ONNX file")
         try:
             data = path.read_bytes()
             model = onnx.load_from_string(data)
@@ -70,20 +70,20 @@ class OnnxModel:
                 onnx.load_external_data_for_model(model, str(path.parent))
                 data = model.SerializeToString(deterministic=True)
             if any(tensor.data_location == _OUTSIDE for tensor in _messages(model, "TensorProto")):
-                raise InputError("some of its weights are in files that it does not name in a way that can be read")
+                raise InputError("some of its weights are in external files with unreadable names")
             onnx.checker.check_model(model)
             found = cls(str(path), data)
             _ = found.tensors, found.columns, found._output
         except InputError:
             raise
-        except Exception as error:  # of protocol buffers, and of onnx's own kinds
+        except Exception as error:  # from protocol buffers and from onnx
             reason = shorten(" ".join(str(error).split()) or type(error).__name__, 160)
-            raise InputError(f"{path} is not an ONNX model that can be read: {reason}") from None
+            raise InputError(f"{path} is not a readable ONNX model: {reason}") from None
         return found
 
     @cached_property
     def digest(self) -> str:
-        """The sha256 of the file; of one with weights in other files, of the model with these in it."""
+        """The sha256 of the file or, if weights are in other files, of the model including them."""
         return sha256(self.data).hexdigest()
 
     @cached_property
@@ -96,7 +96,9 @@ class OnnxModel:
         stored = {tensor.name for tensor in graph.initializer}
         inputs = [one for one in graph.input if one.name not in stored]
         if len(inputs) != 1:
-            raise InputError(f"{self.name} has {len(inputs)} inputs; a network to certify has one, of rows of 0 and 1")
+            raise InputError(
+                f"{self.name} has {len(inputs)} inputs; a network to certify must have one input, rows of 0 and 1"
+            )
         return inputs[0]
 
     @property
@@ -106,10 +108,12 @@ class OnnxModel:
 
     @property
     def columns(self) -> int | None:
-        """How many columns its input has; None where that is open, as every number below 1 says."""
+        """The number of input columns; None if the model leaves it open, as any number below 1 does."""
         rows, columns = self._dims
         if rows > 1:
-            raise InputError(f"{self.name} takes {rows:,} rows at a time; a network to certify takes any number or 1")
+            raise InputError(
+                f"{self.name} takes {rows:,} rows at a time; a network to certify must take one or any number"
+            )
         return columns if columns > 0 else None
 
     @property
@@ -132,7 +136,7 @@ class OnnxModel:
 
     @cached_property
     def graph(self) -> OperatorGraph:
-        """Its operators; raises NotReadError where the file has anything that is not understood."""
+        """Its operators; raises NotReadError if the file contains anything unsupported."""
         model = self._model
         _check_fields(model)
         opset = [one.version for one in model.opset_import if one.domain in ("", "ai.onnx")]
@@ -159,17 +163,17 @@ class OnnxModel:
     @property
     def _output(self) -> str:
         if not self._model.graph.output:
-            raise InputError(f"{self.name} has no output; a network to certify has one for each bit")
+            raise InputError(f"{self.name} has no output; a network to certify must have one for each bit")
         return str(self._model.graph.output[0].name)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"name": self.name, "data": self.data}
 
     def run(self, inputs: NDArray[Any], alone: bool) -> NDArray[Any]:  # (batch, columns) of 0 and 1
-        """The outputs of onnxruntime for these inputs, given one at a time or together."""
+        """Returns onnxruntime's outputs for these inputs, one at a time or together."""
         if self.runtime is None:
             raise CannotRunError(
-                f"{self.name} has operators that only a runtime evaluates; install one with: pip install onnxruntime"
+                f"{self.name} has operators that need a runtime; install it with: pip install onnxruntime"
             )
         try:
             rows = inputs.astype(self.kind)
@@ -179,12 +183,12 @@ class OnnxModel:
 
     @property
     def runtime(self) -> str | None:
-        """What evaluates it, and in which version; None where that is not installed."""
+        """The runtime with its version; None if it is not installed."""
         return runtime()
 
 
 def _messages(message: Any, kind: str) -> Iterator[Any]:
-    """All messages of this kind in a message, however deep."""
+    """Yields all messages of this kind in a message, at any depth."""
     if message.DESCRIPTOR.name == kind:
         yield message
     for field, value in message.ListFields():
@@ -194,7 +198,7 @@ def _messages(message: Any, kind: str) -> Iterator[Any]:
 
 
 def _check_fields(model: Any) -> None:
-    """Raises NotReadError where some message has a field that is not understood."""
+    """Raises NotReadError if a message has an unsupported field."""
     from google.protobuf.unknown_fields import UnknownFieldSet
 
     for kind, known in _FIELDS.items():
@@ -205,7 +209,7 @@ def _check_fields(model: Any) -> None:
 
 
 def _check_types(model: Any) -> None:
-    """Raises NotReadError unless all types and shapes are those of the standard, and those that the file states."""
+    """Raises NotReadError unless all types and shapes agree with the standard and with the file."""
     from onnx import shape_inference
 
     try:
@@ -219,14 +223,14 @@ def _attributes(node: Any) -> dict[str, Any]:
 
     found = {one.name: helper.get_attribute_value(one) for one in node.attribute}
     if len(found) != len(node.attribute):
-        raise NotReadError("an attribute that is given twice")
+        raise NotReadError("a duplicate attribute")
     if node.op_type == "Cast" and "to" in found:
         found["to"] = _type_name(found["to"])
     return found
 
 
 def _constant(attributes: dict[str, Any]) -> NDArray[Any]:
-    """The tensor of a Constant."""
+    """Returns the tensor of a Constant."""
     from onnx import numpy_helper
 
     [(name, value)] = attributes.items() if len(attributes) == 1 else [("", None)]
@@ -247,25 +251,25 @@ def _type_name(number: int) -> str:
 
 
 class CannotRunError(InputError):
-    """The runtime cannot load a model, or crashes on it."""
+    """Raised if the runtime cannot load a model or crashes on it."""
 
 
 def runtime() -> str | None:
-    """`onnxruntime 1.20.0`, or None where it is not installed."""
+    """Returns a name such as `onnxruntime 1.20.0`, or None if it is not installed."""
     return None if find_spec("onnxruntime") is None else f"onnxruntime {version('onnxruntime')}"
 
 
 class Runtime:
-    """The process, begun when it is first needed and again after a crash; threads take turns."""
+    """The process, started on first use and after a crash; threads take turns."""
 
     def __init__(self) -> None:
-        self._lock, self._of = Lock(), -1  # the process that began it
+        self._lock, self._of = Lock(), -1  # the process that started it
         self._process: subprocess.Popen[bytes] | None = None
         self._loaded: set[str] = set()
         atexit.register(self.stop)
 
     def evaluate(self, model: bytes, output: str, rows: NDArray[Any], alone: bool) -> NDArray[Any]:
-        """This output of a model for these rows, given one at a time or together; raises InputError if it has none."""
+        """Returns an output of a model for these rows, one at a time or together; raises InputError if it has none."""
         key = sha256(model).hexdigest()
         with self._lock:
             process = self._begun()
@@ -299,7 +303,7 @@ class Runtime:
         return self._process
 
     def stop(self) -> None:
-        """Ends the process, if it is one of this one."""
+        """Stops the child process if this process started it."""
         process, self._process, self._loaded = self._process, None, set()
         if process is not None and self._of == os.getpid():
             process.kill()

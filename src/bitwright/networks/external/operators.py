@@ -1,9 +1,9 @@
-"""The operators whose results are certain, as the standard of ONNX names them: one table, at the end.
+"""The ONNX operators whose results are certain, in the table at the end.
 
-A row of the table says from which operator set on an operator means what is computed here, and which values its
-attributes may have. Its function computes the values, bounds them in real and in floating-point arithmetic
-(`tensors.py`), and raises NotReadError unless it keeps the rows of different states apart. An operator, an attribute or
-a shape that is not here may be run, and tested, but proves nothing.
+A row of the table gives the first operator set in which an operator has this meaning, and the supported values of its
+attributes. Its function computes the values, bounds them in real and floating-point arithmetic (`tensors.py`), and
+raises NotReadError unless it keeps the rows of different states apart. Models with other operators, attributes or
+shapes can be run and tested but not proved.
 """
 
 from __future__ import annotations
@@ -17,22 +17,24 @@ from numpy.typing import NDArray
 
 from bitwright.networks.external.tensors import DIGITS, LARGEST, Addends, Array, NotReadError, Tensor, summed
 
-LATEST = 25  # the last operator set that was looked at
+LATEST = 25  # the latest supported operator set
 
 
 @dataclass(frozen=True)
 class Operator:
     """One row of the table."""
 
-    bound: Callable[..., Tensor]  # of the inputs, and the attributes by name
+    bound: Callable[..., Tensor]  # takes the inputs, and the attributes by name
     first: int  # operator set
-    attributes: Mapping[str, Collection[Any] | None] = field(default_factory=dict)  # values; None: the function looks
+    attributes: Mapping[str, Collection[Any] | None] = field(
+        default_factory=dict
+    )  # values; None if the function checks them
     alike: bool = True  # whether all inputs have one type
     optional: bool = False  # whether an input may be left out
 
 
 def _apart(*tensors: Tensor) -> None:
-    """Raises NotReadError unless rows meet rows of the same state alone when these are broadcast."""
+    """Raises NotReadError unless broadcasting combines only rows of the same state."""
     varying = [one.size.shape for one in tensors if not one.constant]
     for one in tensors:
         shape = one.size.shape
@@ -64,7 +66,7 @@ def _difference(first: Tensor, second: Tensor) -> Tensor:
 
 
 def _times(first: Tensor, second: Tensor, by: Callable[[Array, Array], Array] = np.multiply, many: int = 0) -> Tensor:
-    """Products, or sums of this many of them."""
+    """Returns products, or sums of this many products."""
     sizes = np.abs(first.values), np.abs(second.values)
     lost = by(sizes[0] + first.error, second.error) + by(first.error, sizes[1])
     count = many or first.terms.count + second.terms.count
@@ -82,21 +84,21 @@ def _times(first: Tensor, second: Tensor, by: Callable[[Array, Array], Array] = 
 def _multiplied(first: Tensor, second: Tensor) -> Tensor:
     _apart(first, second)
     if first.kind == "float64":
-        raise NotReadError("a factor of float64, which onnxruntime may make one of float32 of a matrix product")
+        raise NotReadError("a float64 factor, which onnxruntime may fuse into a float32 matrix product")
     return _times(first, second)
 
 
 def _product(first: Tensor, second: Tensor) -> Tensor:
     """A matrix product, (batch, m) with constant (m, columns)."""
     if first.constant or first.values.ndim != 2 or second.values.ndim != 2 or not second.constant:
-        raise NotReadError("a product that is not of rows with constant weights")
+        raise NotReadError("a product other than of rows with constant weights")
     return _times(first, second, np.matmul, len(second.values))
 
 
 def _gemm(first: Tensor, second: Tensor, bias: Tensor | None = None, *, transB: int = 0, **_: float) -> Tensor:
     found = _product(first, second.moved(np.transpose) if transB else second)
     if bias is not None and np.broadcast_shapes(bias.size.shape, found.size.shape) != found.size.shape:
-        raise NotReadError("a bias that is larger than what it is added to")
+        raise NotReadError("a bias of a larger shape than the sum it is added to")
     return found if bias is None else _sum(found, bias)
 
 
@@ -104,15 +106,15 @@ def _product_of_bytes(first: Tensor, second: Tensor, *points: Tensor) -> Tensor:
     if len(points) > 2 or any(not point.constant or point.values.any() for point in points):
         raise NotReadError("zero points other than 0")
     if 2 * first.largest * second.largest >= 1 << 15:
-        raise NotReadError("products of bytes two of which may not fit the 16 bits that some processors add them in")
+        raise NotReadError("byte products, the sum of two of which may overflow the 16 bits that some processors use")
     return _product(replace(first, kind="int32"), second)
 
 
 def _reduced(tensor: Tensor, axes: Sequence[int], keepdims: int) -> Callable[[Any], Callable[[Array], Array]]:
-    """Makes a method of arrays one over the last axis alone."""
+    """Restricts an array method to the last axis."""
     last = tensor.values.ndim - 1
     if last == 0 or [axis % (last + 1) for axis in axes] != [last]:
-        raise NotReadError("a reduction over other axes than the last")
+        raise NotReadError("a reduction over axes other than the last")
     return lambda method: lambda array: np.asarray(method(array, axis=-1, keepdims=bool(keepdims)))
 
 
@@ -131,7 +133,7 @@ def _largest(tensor: Tensor, along: Tensor | None = None, *, axes: Any = (), kee
 
 
 def _extreme(choose: Callable[[Array, Array], Array]) -> Callable[..., Tensor]:
-    """The larger or the smaller of numbers."""
+    """Returns the operator for the larger or smaller of numbers."""
 
     def bound(first: Tensor, *others: Tensor) -> Tensor:
         first = replace(first, known=None)
@@ -148,9 +150,9 @@ def _extreme(choose: Callable[[Array, Array], Array]) -> Callable[..., Tensor]:
 def _clip(tensor: Tensor, low: Tensor | None = None, high: Tensor | None = None) -> Tensor:
     limits = [limit for limit in (low, high) if limit is not None]
     if any(not limit.constant or limit.values.ndim for limit in limits):
-        raise NotReadError("limits that are no constant numbers")
+        raise NotReadError("limits that are not constant numbers")
     if [*map(_number, limits)] != sorted(map(_number, limits)):
-        raise NotReadError("limits of which the lower one is larger")
+        raise NotReadError("a lower limit above the upper limit")
     found = tensor if low is None else _extreme(np.maximum)(tensor, low)
     return found if high is None else _extreme(np.minimum)(found, high)
 
@@ -160,7 +162,7 @@ def _number(tensor: Tensor) -> float:
 
 
 def _comparison(compare: Callable[[Array, Array], NDArray[np.bool_]]) -> Callable[..., Tensor]:
-    """1 or 0, with an error of 1 where it is not certain."""
+    """Returns the operator with result 1 or 0, and an error of 1 if it is uncertain."""
 
     def bound(first: Tensor, second: Tensor) -> Tensor:
         _apart(first, second)
@@ -188,7 +190,7 @@ def _positive(tensor: Tensor) -> Tensor:
 
 
 def _cast(tensor: Tensor, *, to: str, **_: object) -> Tensor:
-    if to in DIGITS:  # rounded where it has more digits than the type
+    if to in DIGITS:  # rounded if it has more digits than the type
         terms = Addends(1, np.abs(tensor.values), tensor.error)
         return summed(tensor.values, tensor.size, terms, to, tensor.grid, tensor.largest)
     if to not in LARGEST or (tensor.kind in DIGITS and tensor.error.any()):
@@ -218,18 +220,18 @@ def _gather(tensor: Tensor, at: Tensor, *, axis: int = 0) -> Tensor:
 def _concat(*tensors: Tensor, axis: int) -> Tensor:
     _apart(*tensors)
     if axis not in (1, -1) or any(one.values.ndim != 2 or one.constant for one in tensors):
-        raise NotReadError("Concat of other things than columns")
+        raise NotReadError("Concat along an axis other than columns")
     parts: Any = {name: np.hstack([getattr(one, name) for one in tensors]) for name in ("values", "size", "error")}
     return replace(tensors[0], **parts, grid=max(one.grid for one in tensors), known=None)
 
 
 def _reshape(tensor: Tensor, target: Tensor, **_: int) -> Tensor:
-    """Rows that become others: those of one state several, such as its cells, or the other way round."""
+    """Splits the row of each state into several, such as its cells, or joins them."""
     rows, *shape = _integers(target)
     if tensor.constant or rows not in (0, -1) or min([1, *shape]) < 1:
-        raise NotReadError("Reshape to a size that is not that of the rows of one state")
+        raise NotReadError("Reshape to a size that does not match the rows of one state")
     if rows == 0 and tensor.size[0].size != np.prod(shape):
-        raise NotReadError("Reshape to other rows than it says")
+        raise NotReadError("Reshape to a different number of rows than declared")
     return tensor.moved(lambda array: array.reshape(-1, *shape))
 
 
@@ -240,14 +242,14 @@ def _flat(tensor: Tensor, **_: int) -> Tensor:
 
 
 def _other_shape(move: Callable[[Array, tuple[int, ...]], Array], more: int) -> Callable[..., Tensor]:
-    """Squeeze and Unsqueeze, of other axes than the rows."""
+    """Returns Squeeze or Unsqueeze for axes other than the rows."""
 
     def bound(tensor: Tensor, along: Tensor | None = None, *, axes: Sequence[int] = ()) -> Tensor:
         axes = tuple(axes if along is None else _integers(along))
         if not axes or (
             not tensor.constant and any(axis % (tensor.values.ndim + more * len(axes)) == 0 for axis in axes)
         ):
-            raise NotReadError("rows of the batch that are no rows any more")
+            raise NotReadError("a batch axis that is moved")
         return tensor.moved(lambda array: move(array, axes))
 
     return bound
@@ -255,19 +257,19 @@ def _other_shape(move: Callable[[Array, tuple[int, ...]], Array], more: int) -> 
 
 def _transpose(tensor: Tensor, *, perm: Sequence[int] | None = None) -> Tensor:
     if not tensor.constant:
-        raise NotReadError("Transpose of what depends on the input")
+        raise NotReadError("Transpose of a tensor that depends on the input")
     return tensor.moved(lambda array: np.transpose(array, perm))
 
 
 def _integers(tensor: Tensor) -> list[int]:
     if not tensor.constant or tensor.values.ndim != 1:
-        raise NotReadError("a shape or axes that are no constant list")
+        raise NotReadError("a shape or axes that are not a constant list")
     return [int(number) for number in tensor.values]
 
 
 _AXES = {"axes": None, "keepdims": (0, 1), "noop_with_empty_axes": (0,)}
 _GEMM = {"alpha": (1.0,), "beta": (1.0,), "transA": (0,), "transB": (0, 1)}
-_CAST = {"to": None, "saturate": (1,), "round_mode": (b"up",)}  # the other two are of numbers of 8 bits
+_CAST = {"to": None, "saturate": (1,), "round_mode": (b"up",)}  # the other two concern 8-bit numbers
 
 OPERATORS: dict[str, Operator] = {
     "Add": Operator(_sum, 7),

@@ -1,4 +1,4 @@
-"""PyTorch modules: stacks of linear layers as lists of operators, all others as something to be run."""
+"""Reads PyTorch modules: stacks of linear layers become lists of operators, others can only be run."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from bitwright.common.errors import InputError
 from bitwright.networks.external.graph import Node, OperatorGraph
 from bitwright.networks.external.tensors import DIGITS, NotReadError, by_rows
 
-_NOTHING = ("Identity", "Dropout")  # when a network is evaluated
-_OTHERWISE = ("forward", "__call__", "_call_impl")  # attributes of an object that is not called as its class says
+_NOTHING = ("Identity", "Dropout")  # no effect in evaluation mode
+_OTHERWISE = ("forward", "__call__", "_call_impl")  # attributes of an object that override its class's call
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
 
 
 class TorchModel:
-    """A copy of a module as it is now, set to be evaluated."""
+    """A copy of a module's current state in evaluation mode."""
 
     def __init__(self, module: Any) -> None:
         self.name = type(module).__name__
         for part in module.modules():
             if part.training and _depends_on_mode(part):
                 raise InputError(
-                    f"{self.name} is in training mode, in which {type(part).__name__} gives other results; "
+                    f"{self.name} is in training mode, where {type(part).__name__} gives different results; "
                     "call its eval() first"
                 )
         if any(tensor.is_meta for _, tensor in _tensors(module)):
-            raise InputError(f"{self.name} is on the device meta, which keeps no weights; give a module with weights")
+            raise InputError(f"{self.name} is on the device meta, which stores no weights; pass a module with weights")
         try:
             self.module = deepcopy(module).eval()
             _ = self.tensors
@@ -43,7 +43,7 @@ class TorchModel:
 
     @cached_property
     def covered(self) -> bool:
-        """Whether the digest covers all that is evaluated: a forward of its own may read anything."""
+        """Whether the digest covers everything that is evaluated; a custom forward may read anything."""
         try:
             return bool(self.graph)
         except NotReadError:
@@ -51,7 +51,7 @@ class TorchModel:
 
     @cached_property
     def digest(self) -> str:
-        """The sha256 of all that is evaluated, if that is known; else of its layers, weights and buffers."""
+        """The sha256 of everything that is evaluated, if known, otherwise of its layers, weights and buffers."""
         if self.covered:
             return self.graph.digest
         found = sha256(f"{type(self.module).__module__} {self.module}".encode())
@@ -61,18 +61,18 @@ class TorchModel:
 
     @cached_property
     def tensors(self) -> dict[str, NDArray[Any]]:
-        """Its weights and buffers by name, those too that a state_dict leaves out."""
+        """Its weights and buffers by name, including those that a state_dict omits."""
         return {name: _array(tensor) for name, tensor in _tensors(self.module)}
 
     @property
     def kind(self) -> str:
-        """The type of its weights, and so of its input."""
+        """The type of its weights and therefore of its input."""
         kinds = [array.dtype.name for array in self.tensors.values() if array.dtype.kind == "f"]
         return kinds[0] if kinds else "float32"
 
     @property
     def columns(self) -> int | None:
-        """How many columns its first linear layer takes, if it begins with one."""
+        """The number of columns of its first linear layer, if it begins with one."""
         try:
             return next((layer.in_features for layer in _layers(self.module) if hasattr(layer, "in_features")), None)
         except NotReadError:
@@ -80,7 +80,7 @@ class TorchModel:
 
     @cached_property
     def graph(self) -> OperatorGraph:
-        """Linear layers and ReLUs one after the other; raises NotReadError for other modules."""
+        """A sequence of linear layers and ReLUs; raises NotReadError for other modules."""
         nodes: list[Node] = []
         constants: dict[str, NDArray[Any]] = {}
         at = "input"
@@ -103,7 +103,7 @@ class TorchModel:
         return OperatorGraph(tuple(nodes), constants, "input", self.kind, at)
 
     def run(self, inputs: NDArray[Any], alone: bool) -> NDArray[Any]:
-        """The outputs of PyTorch for these inputs, given one at a time or together."""
+        """Returns PyTorch's outputs for these inputs, one at a time or together."""
         import torch
 
         held = _tensors(self.module)
@@ -112,7 +112,9 @@ class TorchModel:
         def call(rows: NDArray[Any]) -> NDArray[Any]:
             found = self.module(torch.from_numpy(rows).to(kind))
             if not isinstance(found, torch.Tensor):
-                raise InputError(f"{self.name} gives a {type(found).__name__}; a network to certify gives one tensor")
+                raise InputError(
+                    f"{self.name} returns {type(found).__name__}; a network to certify must return one tensor"
+                )
             return _array(found)
 
         with torch.inference_mode():
@@ -123,14 +125,14 @@ class TorchModel:
 
     @property
     def runtime(self) -> str:
-        """What evaluates it, and in which version."""
+        """The runtime with its version."""
         import torch
 
         return f"PyTorch {torch.__version__}"
 
 
 def _depends_on_mode(module: Any) -> bool:
-    """Whether a layer of PyTorch gives other results in training: it drops values, or takes the mean of its batch."""
+    """Whether a PyTorch layer behaves differently in training: it drops values, or uses batch statistics."""
     from torch.nn.modules import batchnorm, dropout
 
     drops = isinstance(module, dropout._DropoutNd) and module.p > 0
@@ -138,7 +140,7 @@ def _depends_on_mode(module: Any) -> bool:
 
 
 def _layers(module: Any) -> Iterator[Any]:
-    """The layers of a stack in their order; raises NotReadError where a call does more than its class says."""
+    """Yields the layers of a stack in order; raises NotReadError if a call does more than its class."""
     import torch
     from torch.nn.modules import module as hooked
 
@@ -147,7 +149,7 @@ def _layers(module: Any) -> Iterator[Any]:
         raise NotReadError(f"{kind.__name__} is not a layer of torch.nn")
     hooks = [getattr(module, name) for name in _HOOKS] + [getattr(hooked, f"_global{name}") for name in _HOOKS]
     if any(name in vars(module) for name in _OTHERWISE) or any(hooks) or module.training:
-        raise NotReadError(f"{kind.__name__} has a hook, or a forward of its own")
+        raise NotReadError(f"{kind.__name__} has a hook or a custom forward")
     if kind is torch.nn.Sequential:
         for layer in module:
             yield from _layers(layer)
@@ -156,12 +158,12 @@ def _layers(module: Any) -> Iterator[Any]:
 
 
 def _plain(tensor: Any) -> NDArray[Any]:
-    """The numbers of a weight that computes as they do."""
+    """Returns the numbers of a plain weight; raises NotReadError for special arithmetic."""
     import torch
 
     dtype = str(tensor.dtype).removeprefix("torch.")
     if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or dtype not in DIGITS or tensor.is_sparse:
-        raise NotReadError(f"weights of type {dtype}, or with an arithmetic of their own")
+        raise NotReadError(f"weights of type {dtype}, or with special arithmetic")
     return _array(tensor)
 
 
@@ -170,7 +172,7 @@ def _tensors(module: Any) -> list[tuple[str, Any]]:
 
 
 def _array(tensor: Any) -> NDArray[Any]:
-    """The numbers of a tensor; NumPy does not have all of its types."""
+    """Returns the numbers of a tensor, whose type may be missing in NumPy."""
     held = tensor.detach().cpu()
     try:
         return np.asarray(held.numpy())
@@ -179,7 +181,7 @@ def _array(tensor: Any) -> NDArray[Any]:
 
 
 def is_module(value: object) -> bool:
-    """Whether a value is a PyTorch module, found without importing PyTorch."""
+    """Whether a value is a PyTorch module; does not import PyTorch."""
     import sys
 
     torch = sys.modules.get("torch")

@@ -1,8 +1,8 @@
-/* Bits of a state, packed eight to a byte with the first one highest, and their names. A field has a name, extents, a size and an offset. */
+/* Bits of a state, packed eight to a byte, the first one highest, and their names. A field has a name, extents, a size and an offset. */
 
 export const bitIn = (packed, bit, from = 0) => (packed[from + (bit >> 3)] >> (7 - (bit & 7))) & 1;
 
-/** The index of the last entry of a sorted list, or of a part of it, that is at most `value`; the one before the part if there is none. */
+/** The index of the last entry at most `value` in a sorted list, or in a part of it; the index before the part if there is none. */
 export function lastUpTo(sorted, value, low = 0, high = sorted.length, keyOf = (entry) => entry) {
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -25,14 +25,14 @@ export function bitName(fields, bit) {
   return index.length ? `${field.name}[${index.join(",")}]` : field.name;
 }
 
-/** The number that bits make, the lowest first; `on(bit)` is 0 or 1. */
+/** The number made by bits, lowest first; `on(bit)` is 0 or 1. */
 export function numberOf(bits, on, signed = false) {
   if (!bits.length) return 0n;
   const value = BigInt(`0b${Array.from(bits, on).reverse().join("")}`);
   return signed ? BigInt.asIntN(bits.length, value) : value;
 }
 
-/** The value of a word of nodes, ports or a graph: null where it has none; a BigInt where a Number would be rounded. */
+/** The value of a word of nodes, ports or a graph: null if it has none, a BigInt if a Number would be rounded. */
 export function wordValue({ bits, where, way, signed }, on) {
   if (where !== null && !on(where)) return null;
   if (way === "place") return bits.reduce((sum, bit, place) => sum + (place + 1) * on(bit), 0);
@@ -40,7 +40,7 @@ export function wordValue({ bits, where, way, signed }, on) {
   return bits.length > 52 ? value : Number(value);
 }
 
-/** Draws a bar for every step from `first` to `last` in which a bit is on; without a gap, adjacent bars become one. */
+/** Draws a bar for every step from `first` to `last` in which a bit is on; without a gap, adjacent bars are joined. */
 export function drawBars(context, on, first, last, x, wide, y, high, gap = 0) {
   for (let step = first; step <= last; step++) {
     if (!on(step)) continue;

@@ -1,10 +1,10 @@
-/* Canvases that are sharp on every screen, and what several pages draw on them. */
+/* Canvases that are sharp on every screen, and shapes that several pages draw. */
 
 import { palette } from "./theme.mjs";
 
 export const LETTERS = "system-ui, sans-serif", DIGITS = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace";
 
-/** Clears a canvas, makes it this large in CSS pixels, and returns its context. */
+/** Clears a canvas, resizes it in CSS pixels, and returns its context. */
 export function sheet(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1, [across, down] = [width, height].map((side) => Math.round(side * ratio));
   if (canvas.width !== across || canvas.height !== down) {
@@ -45,7 +45,7 @@ export function drawLine(context, colour, wide, ...points) {
   context.stroke();
 }
 
-/** Writes a line of text whose middle is at y, and shortens it where it is wider than `room`. */
+/** Writes a line of text vertically centred at y, shortened to a width of `room`. */
 export function write(context, text, x, y, { colour = palette.text, font = "11px", letters = LETTERS, align = "left", room = Infinity } = {}) {
   Object.assign(context, { font: `${font} ${letters}`, textAlign: align, textBaseline: "middle", fillStyle: colour });
   let kept = text;

@@ -3,7 +3,7 @@
 export const element = (id) => document.getElementById(id);
 export const hear = (id, kind, action) => element(id).addEventListener(kind, action);
 
-/** Calls `action` when a form is submitted, which goes nowhere else. */
+/** Calls `action` when a form is submitted, instead of sending it. */
 export const submitted = (id, action) => hear(id, "submit", (event) => { event.preventDefault(); action(); });
 
 /** `make("p.soft", { title }, ...children)`; the properties may be omitted. Names that are not DOM properties become attributes. */
@@ -20,7 +20,7 @@ export function make(tag, properties = {}, ...children) {
 }
 
 /** The children of a <dl>, from rows of a term and its description. */
-export const terms = (rows) => rows.flatMap(([term, ...said]) => [make("dt", term), make("dd", ...said)]);
+export const terms = (rows) => rows.flatMap(([term, ...description]) => [make("dt", term), make("dd", ...description)]);
 
 /** A table row with a heading. */
 export const row = (heading, ...cells) => make("tr", make("th", { scope: "row" }, heading), ...cells.map((cell) => (cell instanceof Node ? cell : make("td", cell))));
@@ -35,7 +35,7 @@ export function notice(text = "", id = "notice") {
 export const sentence = (text) => text && text[0].toUpperCase() + text.slice(1);
 export const range = (from, to) => Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
 
-/** 12,345. Numbers beyond the safe integers have lost digits, so only their size is shown. */
+/** A number such as 12,345. Beyond the safe integers, digits are lost, so only the magnitude is shown. */
 export function grouped(given) {
   const number = Number(given);
   if (number <= Number.MAX_SAFE_INTEGER) return number.toLocaleString("en-US");
@@ -52,7 +52,7 @@ export function short(number) {
   return (size < 1e-3 || size >= 1e6 ? number.toExponential(1) : number.toFixed(size < 0.1 ? 4 : 3)).replaceAll("-", "−");
 }
 
-/** The smallest of 1, 2, 5, 10, 20, ... that is not below `least`: for the marks of an axis. */
+/** The smallest of 1, 2, 5, 10, 20, ... that is at least `least`, for the ticks of an axis. */
 export function niceStep(least) {
   const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least);

@@ -26,8 +26,6 @@ export class GraphDrawing {
   seen(x, y) { return x > -40 && y > -40 && x < this.width + 40 && y < this.height + 40; }
   outside(node) { return this.x(node) < 0 || this.y(node) < 0 || this.x(node) > this.width || this.y(node) > this.height; }
 
-  // The visible part.
-
   resize(width, height) {
     Object.assign(this, { width, height });
     if (!this.view.zoomed) this.fit();
@@ -64,8 +62,6 @@ export class GraphDrawing {
     return best;
   }
 
-  // Edges.
-
   /** The control point of a curved edge; null for a straight line. */
   bow(edge) {
     const bend = this.bent(edge);
@@ -86,7 +82,7 @@ export class GraphDrawing {
       paint.arc(this.x(a), y, r, 0, 2 * Math.PI);
       return;
     }
-    if (this.grid && Math.max(Math.abs(this.xs[a] - this.xs[b]), Math.abs(this.ys[a] - this.ys[b])) > 1.5) return; // over the border of a torus
+    if (this.grid && Math.max(Math.abs(this.xs[a] - this.xs[b]), Math.abs(this.ys[a] - this.ys[b])) > 1.5) return; // across the border of a torus
     const end = { x: this.x(b), y: this.y(b) }, middle = this.bow(edge) ?? end;
     paint.moveTo(this.x(a), this.y(a));
     paint.quadraticCurveTo(middle.x, middle.y, end.x, end.y);
@@ -119,7 +115,7 @@ export class GraphDrawing {
     this.arrow(this.along(edge, false, (far) => Math.max(0.5, 1 - (this.radius + 1) / far)), length);
   }
 
-  /** An arrow in the middle of an edge that leads away from one of its nodes. */
+  /** An arrow in the middle of an edge, away from one of its nodes. */
   middleArrow(edge, back, length) {
     const { x, y, dx, dy } = this.along(edge, back, () => 0.5);
     this.arrow({ x: x + (dx * length) / 2, y: y + (dy * length) / 2, dx, dy }, length);
@@ -135,9 +131,7 @@ export class GraphDrawing {
     this.paint.globalAlpha = 1;
   }
 
-  // Nodes.
-
-  /** An empty sheet. */
+  /** Clears the canvas. */
   begin() {
     this.paint = sheet(this.canvas, this.width, this.height);
     fillBox(this.paint, palette.paper, 0, 0, this.width, this.height);
@@ -185,7 +179,7 @@ export class GraphDrawing {
     paint.stroke();
   }
 
-  /** A ring and a name at nodes that were given something, such as the source of a search. */
+  /** Rings and labels nodes with an input, such as the source of a search. */
   given(name, nodes) {
     for (const node of nodes) {
       if (!this.seen(this.x(node), this.y(node))) continue;

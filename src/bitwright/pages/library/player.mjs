@@ -1,11 +1,11 @@
-/* Plays a run at a given speed, or runs it as fast as possible in slices, so that the page stays responsive. */
+/* Plays a run at a given speed, or runs it as fast as possible in slices that keep the page responsive. */
 
 import { element } from "./dom.mjs";
 
 const SLICE = 40; // milliseconds of work before the page is drawn again
 const WORDS = { play: ["Play", "Pause"], run: ["Run", "Stop"] };
 
-/** Calls `work()` until it returns false, with breaks; `between(more)` is called in each. Returns a function that stops it. */
+/** Calls `work()` until it returns false, with breaks that call `between(more)`. Returns a function that stops it. */
 export function inSlices(work, between) {
   let timer = 0;
   const slice = () => {
@@ -47,7 +47,7 @@ export class Player {
     this.halt = () => cancelAnimationFrame(frame);
   }
 
-  /** Takes steps, and stops at the end. Returns whether there is more to do. */
+  /** Takes steps, and stops at the end. Returns whether the run continues. */
   take(steps) {
     const more = this.host.advance(steps);
     if (!more) {

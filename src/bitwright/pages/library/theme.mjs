@@ -12,10 +12,10 @@ function readPalette() {
   palette.tones = Array.from({ length: 7 }, (_, at) => read(`tone-${at}`));
 }
 
-/** Follows the system until the button is used; prints are light. `changed` redraws the page. Returns a function that switches. */
+/** Follows the system theme until the button is used; prints are light. `changed` redraws the page. Returns a function that switches the theme. */
 export function followTheme(changed) {
   const system = matchMedia("(prefers-color-scheme: dark)");
-  const given = document.documentElement.dataset.theme; // of a page in a frame, by the page around it
+  const given = document.documentElement.dataset.theme; // set by the page around a frame
   let own = given ? given === "dark" : null, printing = false;
   const apply = () => {
     const dark = !printing && (own ?? system.matches);
@@ -33,8 +33,7 @@ export function followTheme(changed) {
   return toggle;
 }
 
-// The colour scale of nodes, and readable ink on a colour, as in graph/view.py.
-
+// The colour scale of nodes, and a readable text colour, as in graph/view.py.
 const parts = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
 
 export function mixed(scale, share) {

@@ -1,4 +1,4 @@
-// The values of nodes and edges in the text of an input: a,b or a:3,b:5 or *:1, as the command line takes them.
+// The values of nodes and edges in the text of an input: a,b or a:3,b:5 or *:1, as on the command line.
 
 export function items(text, names) {
   const plain = text.trim(), found = new Map();
@@ -16,7 +16,7 @@ export function valueAt(found, keys, { marks }) {
   return own === undefined ? found.get("*") ?? (marks ? "0" : "") : found.get(own);
 }
 
-/** The text of a flag's input after a node was chosen: it gets the flag, or loses it. */
+/** The text of a flag's input after a click on a node, which gets or loses the flag. */
 export function toggled(text, names, name, { one }) {
   const there = [...items(text, names)].filter(([, value]) => value !== "0").map(([key]) => key), others = there.filter((key) => key !== name);
   return (one ? [name] : there.includes(name) ? others : [...others, name]).join(",");

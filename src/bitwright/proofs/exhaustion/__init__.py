@@ -1,1 +1,1 @@
-"""Proofs by exhaustion: every state of a domain through a network, in exact arithmetic, against the rules."""
+"""Proofs by exhaustion: compares a network with the rules in every state of a domain, in exact arithmetic."""

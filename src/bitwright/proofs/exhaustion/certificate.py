@@ -1,6 +1,6 @@
-"""Certificates of networks: this very network makes the step of the rules in every state of a domain.
+"""Certificates for networks: this exact network makes the rules' step in every state of a domain.
 
-The proof is exhaustion: the arithmetic is exact (or, for floating point, bounded), so trying every state proves it.
+The proof is by exhaustion: arithmetic is exact (or bounded, for floating point), so checking every state proves it.
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ Verdict = Literal["certified", "refuted", "tested", "not proved"]
 
 @dataclass(frozen=True)
 class BitInState:
-    """One bit in one state, and what the network says of it; of floating point there are no exact numbers."""
+    """One bit in one state with the network's output; floating point has no exact numbers."""
 
     on: tuple[str, ...]  # the bits that are on in the state
-    number: int  # of the state, or of the input whose run meets it
+    number: int  # of the state, or of the input whose run reaches it
     step: int
     n: int
     bit: str
-    expected: int  # what the rules make of the bit
+    expected: int  # the bit by the rules
     sum: int | None  # G
     threshold: int | None  # T
 
 
 @dataclass(frozen=True)
 class NetworkVerdict:
-    """The verdict for one network and one domain, with all that was counted."""
+    """The verdict for one network and one domain, with all counts."""
 
     certified: bool
     verdict: Verdict
     domain: str
-    kinds: int | None  # for `cells`: of cells in the pattern
-    inputs: tuple[str, ...]  # for `runs`: the bits that inputs set, the one that changes fastest first
-    start: tuple[str, ...]  # the bits that are on at the start whatever the input
-    halt: str | None  # the bit at which a run ends, or "fixed point"; None: after `steps`
+    kinds: int | None  # for `cells`: number of kinds in the pattern
+    inputs: tuple[str, ...]  # for `runs`: the input bits, fastest changing first
+    start: tuple[str, ...]  # the bits that are on at the start for every input
+    halt: str | None  # the bit at which a run ends, or "fixed point"; None if after `steps`
     steps: int | None
     states: int
     wrong: int
     undecided: int
     by_n: tuple[tuple[int, int, int | float | None], ...]  # n, states, smallest distance
     distance: int | float | None  # the smallest of all
-    margin: float | None  # the smallest, in the units of calibrated rounding
+    margin: float | None  # the smallest, in units of calibrated rounding
     closest: BitInState | None
     counterexample: BitInState | None  # with the fewest matches, then the first
     arithmetic: str
@@ -68,8 +68,8 @@ class NetworkVerdict:
     tensors: dict[str, str]
     network_sha256: str
     program_id: str
-    model: dict[str, Any] | None = None  # of a network that was made elsewhere: how it is read, and what evaluates it
-    sizes: str | None = None  # for `cells`: those at which all cells of the program were seen to be of these kinds
+    model: dict[str, Any] | None = None  # for a third-party network: its interpretation and runtime
+    sizes: str | None = None  # for `cells`: sizes at which all cells of the program have these kinds
     version: str = __version__
     of: str = "network"
     format: str = FORMAT
@@ -79,11 +79,11 @@ class NetworkVerdict:
 
     @property
     def sentence(self) -> str:
-        """The verdict and the states that it is about, in a few words."""
+        """The verdict and the states that it covers, in a few words."""
         return f"{self.verdict}: {self.says(self.covers)}"
 
     def says(self, covers: str) -> str:
-        """How many states of its domain the network is right in."""
+        """Returns in how many states of its domain the network is right."""
         of = counted(self.states, "local state" if self.domain == "cells" else "state")
         if self.wrong:
             found = f"is wrong in {self.wrong:,} of {of}"
@@ -95,7 +95,7 @@ class NetworkVerdict:
 
     @property
     def covers(self) -> str:
-        """The states that the verdict is about."""
+        """The states that the verdict covers."""
         if self.domain == "states":
             bits = self.model is not None and self.model["reads"] == "states"
             return "every choice of every bit" if bits else "every choice in every block"
@@ -105,7 +105,7 @@ class NetworkVerdict:
 
 
 def covered_by_cells(sizes: str | None = None, graphs: str | None = None, every: str = "every size") -> str:
-    """What a verdict for cells speaks of, and where the program at hand was seen to be made of them.
+    """Returns what a verdict for cells covers, and where this program was checked to consist of them.
 
     >>> covered_by_cells("n=1..32")
     'every program made of these kinds of cells; this program was checked at n=1..32'
@@ -177,7 +177,7 @@ def _certificate(task: ProofTask, found: Findings) -> NetworkVerdict:
 
 
 def _right(task: ProofTask) -> Verdict:
-    """The verdict if every state came out right: `tested` where only a runtime was asked, which is no proof."""
+    """The verdict if every state is right: `tested` if only a runtime evaluated it, which is not a proof."""
     asked = [one for one in (task.network, task.oracle) if isinstance(one, FittedModel)]
     return "certified" if all(one.exact for one in asked) else "tested"
 
@@ -193,7 +193,7 @@ def _model(task: ProofTask) -> dict[str, Any] | None:
 
 
 def _doubt(task: ProofTask, found: Findings) -> str:
-    """Why a network of your own is not decided, where that is not for the size of its rounding errors."""
+    """Explains why a third-party network is not decided, unless the size of rounding errors is the reason."""
     if not isinstance(task.network, FittedModel) or found.first_undecided is None:
         return ""
     from bitwright.proofs.exhaustion.judges import doubt
@@ -203,25 +203,25 @@ def _doubt(task: ProofTask, found: Findings) -> str:
 
 
 def margin_of(network: AnyNetwork | FittedModel, found: Findings) -> float | None:
-    """The smallest distance in the units of calibrated rounding; None where no state matches anything."""
+    """Returns the smallest distance in units of calibrated rounding; None if no state matches anything."""
     distances = {n: near.distance for n, near in found.by_n.items() if near.distance is not None}
     if not distances:
         return None
     if not isinstance(network, IntegerNetwork):
-        return float(min(distances.values()))  # it is in these units, or in those of the outputs
+        return float(min(distances.values()))  # already in these units, or in output units
     return min((distance - 0.5) / float(network.units[n - 1]) for n, distance in distances.items())
 
 
 def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong: bool = False) -> BitInState:
-    """The bit at a place that is nearest to being wrong, or most wrong, as the state that is shown has it.
+    """Returns the bit of a state that is closest to an error, or furthest on the wrong side.
 
-    Network and rules are evaluated again, on the bits of that state. Raises BitwrightError unless that gives this
-    distance, of a network of integers, or where `wrong` is set a wrong bit: then the search was wrong, not the
+    Network and rules are evaluated again on the bits of that state. Raises BitwrightError unless this gives the same
+    distance, for an integer network, or a wrong bit, if `wrong` is set; otherwise the search was wrong, not the
     network.
     """
     domain, network = task.domain, task.network
     bit = None
-    if place[0] < domain.size:  # a file of parts may say anything
+    if place[0] < domain.size:  # a file of parts is not trusted
         state, kind = domain.state(place), domain.kind_at(place)
         found = look_at_state(domain.pattern, network, state, kind, task.oracle)
         templates, own = matched_alone(domain.pattern, state, kind)
@@ -230,13 +230,13 @@ def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong:
         bit = min(bits, key=lambda one: one[0])[1] if bits else None
     if isinstance(network, FittedModel) and not network.exact and (bit is None or (wrong and bit.right)):
         raise InputError(
-            f"{network.model.name} gives other outputs for the same state when it is run again; a network to certify "
-            "always gives the same"
+            f"{network.model.name} returned different outputs for the same state on a second run; a network to certify "
+            "must be deterministic"
         )
     other = isinstance(network, IntegerNetwork) and bit is not None and distance not in (None, bit.distance)
     if bit is None or other or (wrong and bit.right):
         raise BitwrightError(
-            f"state {place[0]:,} at step {place[1]:,} comes out otherwise when it is evaluated again; this is an error "
-            "of bitwright or of the machine, no verdict on the network; please report it"
+            f"state {place[0]:,} at step {place[1]:,} has a different result on a second evaluation; this is an error "
+            "of bitwright or of the machine, not a verdict on the network; please report it"
         )
     return BitInState(found.on, *place, found.n, bit.bit, bit.expected, bit.sum, bit.threshold)

@@ -1,4 +1,4 @@
-"""Proofs on a device: the states of a domain are made there, judged there, and only what was found comes back."""
+"""Proofs on a device, which generates and judges the states of a domain and returns only the findings."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 
 MOST_STATES = 1 << 20  # at a time
 _LEAST = 1 << 10
-_FEW_BINS = 64  # of n, for which states are looked at once each
-_COMPARED, _TOGETHER = 64, 1 << 15  # states of a tile that are judged again, and how many of these at once
+_FEW_BINS = 64  # of n, each of which is searched separately
+_COMPARED, _TOGETHER = 64, 1 << 15  # states of a tile to judge again, and how many at once
 
 
 class DeviceJudge:
-    """Right or wrong, and how far, for a tile of states.
+    """Judges a tile of states: right or wrong, and by what distance.
 
-    A kernel that a compiler got wrong proves nothing: some states of every tile are judged again by plain products,
-    many at once, and only `check` waits for the result.
+    A miscompiled kernel must not prove anything: plain products judge some states of every tile again, many at once,
+    and only `check` waits for the result.
     """
 
     def __init__(self, decide: DeviceDecisions) -> None:
         self._decide = decide
         self._kept: list[tuple[Any, ...]] = []
-        self._differs: Any = None  # on the device, so that nobody waits
+        self._differs: Any = None  # on the device, to avoid waiting
 
     def find(self, matched: Any, n: Any, truth: Any, numbers: Any, step: int) -> Findings:
-        """`numbers`: those of the states, or the first of them if they follow each other. Waits for the device once."""
+        """Returns the findings; `numbers` are the states' numbers, or the first of a sequence. Synchronizes once."""
         torch = torch_module()
         distance = self._decide.distances(matched, n, truth).long()
         if self._decide.sums.fused:
@@ -67,25 +67,25 @@ class DeviceJudge:
         return Findings(by_n, number, 0, first, None)
 
     def _smallest(self, distance: Any, n: Any) -> tuple[Any, Any]:
-        """How many states there are of each n, and the smallest distance of one, with the first state that has it."""
+        """Returns the number of states for each n, and their smallest distance with its first state."""
         torch = torch_module()
         key = distance * MOST_STATES + torch.arange(len(n), device=n.device)
         bins, none = self._decide.most_matches + 1, torch.iinfo(torch.int64).max
         if bins > _FEW_BINS:
             counts = torch.bincount(n, minlength=bins)
             return counts, torch.full_like(counts, none).scatter_reduce(0, n, key, "amin")
-        own = n == torch.arange(bins, device=n.device)[:, None]  # far faster than all states writing to a few places
+        own = n == torch.arange(bins, device=n.device)[:, None]  # far faster than all states writing to a few addresses
         return own.sum(dim=1), torch.where(own, key, none).amin(dim=1)
 
     def check(self) -> None:
-        """Raises BitwrightError if the kernel was found to differ from plain products since the last check."""
+        """Raises BitwrightError if the kernel has differed from plain products since the last check."""
         self._compare()
         differs, self._differs = self._differs, None
         if differs is not None and bool(differs):
-            raise BitwrightError("the device's kernel adds up otherwise than plain products do; use the device cpu")
+            raise BitwrightError("the device's kernel disagrees with plain products; use the device cpu")
 
     def forget(self) -> None:
-        """Drops what is kept: the states are gone through again."""
+        """Clears the results, because the states will be visited again."""
         self._kept, self._differs = [], None
 
     def _compare(self) -> None:
@@ -96,14 +96,14 @@ class DeviceJudge:
 
 
 class DeviceProver:
-    """Goes through parts of a task's domain on a device; keeps to the memory that is free."""
+    """Checks parts of a task's domain on a device, within its free memory."""
 
     def __init__(self, task: ProofTask, most: int = MOST_STATES, least: int = _LEAST) -> None:
         self._walks = _walks_of(task)
         self._most, self._least = most, least
 
     def prove(self, first: int, last: int) -> Findings:
-        """One part; where memory runs out, in smaller pieces."""
+        """Checks one part, in smaller pieces if memory runs out."""
         torch = torch_module()
         while True:
             try:
@@ -129,7 +129,7 @@ class DeviceProver:
 
 
 class _Walk(ABC):
-    """Some of a domain's numbers, from `begin` to before `end`, and how their states are gone through."""
+    """Numbers of a domain from `begin` to before `end`, and how to visit their states."""
 
     begin: int
     end: int
@@ -140,21 +140,21 @@ class _Walk(ABC):
         """Judges the states with these numbers, in batches of limited size."""
 
     def check(self) -> None:
-        """Raises BitwrightError where the device gave other sums than plain products do."""
+        """Raises BitwrightError if the device's sums differ from plain products."""
         if self.judge is not None:
             self.judge.check()
 
     def forget(self) -> None:
-        """Gives memory back."""
+        """Releases memory."""
         if self.judge is not None:
             self.judge.forget()
 
 
 def _walks_of(task: ProofTask) -> list[_Walk]:
-    """One for a program's states or runs; one for every kind of cells."""
+    """Returns one walk for a program's states or runs, or one for every kind of cells."""
     domain, network, program = task.domain, task.network, task.algorithm.program
     if not isinstance(network, IntegerNetwork):
-        raise InputError("floating-point networks are proved on the CPU; quantize this one, or leave out --device")
+        raise InputError("floating-point networks are proved on the CPU; quantize this one, or omit --device")
     check_belongs(network, program)
     if isinstance(domain, RunsDomain):
         return [_DeviceRuns(domain, DeviceDecisions(program, network, task.device))]
@@ -162,7 +162,7 @@ def _walks_of(task: ProofTask) -> list[_Walk]:
 
 
 def _local_states(task: ProofTask, domain: StatesDomain, network: IntegerNetwork, kind: int) -> _Walk:
-    """The local states of a kind are the states of its own pattern, in the same order; only ports are looked at."""
+    """Returns the walk over a kind's local states: the states of its own pattern in order, with only ports checked."""
     if not domain.pattern.kinds[kind].ports:
         return _Counted(domain, kind)
     part, alone = network_of_kind(network, domain.pattern, kind)
@@ -171,7 +171,7 @@ def _local_states(task: ProofTask, domain: StatesDomain, network: IntegerNetwork
 
 
 class _Counted(_Walk):
-    """The local states of a kind without ports: they are counted, and nothing of them is on the device."""
+    """The local states of a kind without ports, which are counted without the device."""
 
     def __init__(self, domain: StatesDomain, kind: int) -> None:
         self.begin, self.end = domain.first[kind : kind + 2]
@@ -189,7 +189,7 @@ class _Counted(_Walk):
 
 
 class _DeviceStates(_Walk):
-    """The states of a program: those whose higher digits are the same differ in a table that is made once."""
+    """The states of a program; states with equal higher digits differ only in a table that is built once."""
 
     judge: DeviceJudge
 
@@ -255,7 +255,7 @@ class _DeviceRuns(_Walk):
 
 
 class LowTables:
-    """What the lowest digits of a state's number choose, for all of their values: matched examples, written bits."""
+    """Matched examples and written bits for all values of the lowest digits of a state's number."""
 
     def __init__(self, alone: Pattern, decide: DeviceDecisions, most: int) -> None:
         torch, local = torch_module(), alone.local[0]
@@ -280,7 +280,7 @@ class LowTables:
         self._n = self._matched.sum(dim=1)
 
     def of(self, high: int, begin: int, end: int) -> tuple[Any, Any, Any]:
-        """Matched examples, how many, and next states, where the digits above the low ones are those of `high`."""
+        """Returns matched examples, their number, and next states, with the higher digits from `high`."""
         torch = torch_module()
         number, above = high * self.size, self._block >= self._low
         digits = np.array([number // int(v) % int(r) for v, r in zip(self._value, self._radix, strict=True)])

@@ -1,4 +1,4 @@
-"""What a proof by exhaustion speaks of: all states of a program, or all states that runs of its inputs meet."""
+"""The domains of proofs by exhaustion: all states of a program, or all states in runs of its inputs."""
 
 from __future__ import annotations
 
@@ -23,53 +23,51 @@ from bitwright.theory.encoding import PackedRules
 
 DOMAINS = ("states", "runs", "cells")
 MAX_INPUT_BITS = 40
-MAX_NUMBER = 1 << 62  # numbers of states are below it, and so fit an int64, however many states there are
+MAX_NUMBER = 1 << 62  # exclusive bound on numbers of states, so that they fit an int64
 ALL = slice(None)  # bits
-_COUNTED = 1 << 16  # inputs whose steps are counted beforehand
-_TILE = 4_096  # states that are looked at together
-Place = tuple[int, int]  # where a state is: its number and 0, or the number of an input and a step
+_COUNTED = 1 << 16  # inputs whose steps are counted in advance
+_TILE = 4_096  # states processed together
+Place = tuple[int, int]  # the number of a state and 0, or the number of an input and a step
 Look = Callable[[BoolArray, IntArray, int, int, slice], None]  # matched examples, numbers, step, how often, bits
 
 
 def make_domain(algorithm: Algorithm, name: str, pattern: Pattern | None = None) -> Domain:
-    """The domain of this name; without a pattern, that of the algorithm's own program."""
+    """Returns the domain with this name, by default for the algorithm's own program."""
     check_domain(algorithm.program, name)
     return RunsDomain(algorithm) if name == "runs" else StatesDomain(pattern or every_cell(algorithm.program))
 
 
 def check_domain(program: Program, name: str) -> None:
-    """Raises InputError unless a network of this program can be proved for a domain of this name.
+    """Raises InputError unless a network of this program can be proved for the domain with this name.
 
-    A pattern is no program that runs: its cells stand side by side, and each is looked at alone. So the local states of
-    its cells are all that can be said of its network.
+    A pattern is not a program that runs: its cells are side by side, and each is checked alone. Its network can
+    therefore only be proved for the local states of its cells.
     """
     check_choice("domain", name, DOMAINS)
     of_cells = is_pattern(program)
     if of_cells and name != "cells":
-        raise InputError(
-            f"cells is the only domain of a network of cells, all their local states; got {name}, leave it out"
-        )
+        raise InputError(f"a network of cells has only the domain cells, all their local states; got {name}, omit it")
     if not of_cells and name == "cells":
-        raise InputError("the domain cells is for networks that were trained on cells; choose states or runs")
+        raise InputError("the domain cells requires a network trained on cells; choose states or runs")
 
 
 def usual_domain(program: Program) -> str:
-    """The domain where none is named."""
+    """Returns the default domain."""
     return "cells" if is_pattern(program) else "states"
 
 
 @dataclass(frozen=True, eq=False)
 class StatesDomain:
-    """Every local state of every kind of a pattern, each kind alone, its own ports only; kinds one after the other.
+    """Every local state of every kind of a pattern, kind by kind, with only the kind's own ports checked.
 
-    States that make the same choices match the same examples, and so are one to the rules and to the network.
+    States with the same choices match the same examples, so the rules and the network do not distinguish them.
     """
 
     pattern: Pattern
 
     @property
     def name(self) -> str:
-        """`states` of a whole program, or of `cells`."""
+        """`states` for a whole program, or `cells`."""
         return "cells" if self.pattern.whole is None else "states"
 
     @property
@@ -78,7 +76,7 @@ class StatesDomain:
 
     @cached_property
     def first(self) -> list[int]:
-        """Where the numbers of each kind begin, and where all end."""
+        """The first number of each kind, followed by the end."""
         return [0, *accumulate(kind.local_states for kind in self.pattern.kinds)]
 
     @property
@@ -86,7 +84,7 @@ class StatesDomain:
         return self.pattern.local_states
 
     def count_states(self) -> int:
-        """How many local states will be tried."""
+        """Returns the number of local states to check."""
         return self.size
 
     def visit(self, first: int, last: int, look: Look) -> None:
@@ -97,11 +95,11 @@ class StatesDomain:
                 look(pattern.matched(kind, numbers - begin), numbers, 0, 1, pattern.port_bits(kind))
 
     def kind_at(self, place: Place) -> int:
-        """The kind whose local state is at a place."""
+        """Returns the kind of the local state at a place."""
         return bisect_right(self.first, place[0]) - 1
 
     def state(self, place: Place) -> BoolArray:
-        """The local state as one of the pattern; other cells have all bits off, whatever that matches."""
+        """Returns the local state as a state of the pattern; other cells have all bits off, whatever they match."""
         kind = self.kind_at(place)
         templates = np.flatnonzero(self.pattern.matched(kind, np.array([place[0] - self.first[kind]]))[0])
         own = self.program.template_block[self.pattern.templates_of(kind)]
@@ -114,7 +112,7 @@ class StatesDomain:
 
 @dataclass(frozen=True, eq=False)
 class RunsDomain:
-    """Every state that a run of some input steps from, by the rules; inputs are counted as `validate` counts them."""
+    """Every state before a step in the rules' run of some input; inputs are numbered as in `validate`."""
 
     algorithm: Algorithm
     name = "runs"
@@ -131,16 +129,18 @@ class RunsDomain:
     def size(self) -> int:
         bits = len(self.algorithm.input_bits)
         if bits > MAX_INPUT_BITS:
-            raise InputError(f"{self.algorithm.name} has {bits} input bits; every input can be run up to 40")
+            raise InputError(
+                f"{self.algorithm.name} has {bits} input bits; at most 40 are supported for running every input"
+            )
         return 1 << bits
 
     @cached_property
     def limit(self) -> int:
-        """Steps in which every run must end."""
+        """The number of steps in which every run must end."""
         return step_limit(self.algorithm, None)
 
     def starts(self, first: int, last: int) -> BoolArray:  # (inputs, k)
-        """The start states of these inputs: the first input's lowest bit changes fastest."""
+        """Returns the start states of these inputs; the first input's lowest bit changes fastest."""
         numbers = np.arange(first, last)
         return self.algorithm.states(numbers[:, None] >> np.arange(len(self.algorithm.input_bits)) & 1 == 1)
 
@@ -151,7 +151,7 @@ class RunsDomain:
         self.check_ended(bool(ends.halted.all()))
 
     def count_states(self) -> int | None:
-        """How many states will be tried; None where counting them would take long. The rules' own loops count."""
+        """Returns the number of states to check, counted in runs of the rules; None if counting would take long."""
         if self.algorithm.halt is None:
             return self.size * self.limit
         if self.size > _COUNTED:
@@ -172,7 +172,7 @@ class RunsDomain:
             )
 
     def kind_at(self, place: Place) -> int:  # noqa: ARG002
-        """The one kind of cell that there is."""
+        """Returns 0, the only kind."""
         return 0
 
     def state(self, place: Place) -> BoolArray:
@@ -193,12 +193,12 @@ class RunsDomain:
         }
 
 
-# States to go through, in parts: which of them are in a part depends on the domain and its size alone.
+# States are visited in parts, which depend only on the domain and its size.
 Domain = StatesDomain | RunsDomain
 
 
 class _Visitor(Observer):
-    """Shows every state before it is stepped from."""
+    """Reports every state before a step."""
 
     every_step = True
 
@@ -209,7 +209,7 @@ class _Visitor(Observer):
         self._show(view, 1)
 
     def repeated(self, view: View, times: int) -> None:
-        """States that stay as they are count each time they are stepped from."""
+        """Counts unchanging states once for each step."""
         self._show(view, times)
 
     def _show(self, view: View, times: int) -> None:
@@ -218,7 +218,7 @@ class _Visitor(Observer):
 
 
 def _state_that_matches(program: Program, templates: IntArray, blocks: Iterable[int]) -> BoolArray:  # (k,)
-    """A state that matches these templates and, in these blocks, no others; bits of other blocks are off."""
+    """Returns a state that matches these templates and, in these blocks, no others; other bits are off."""
     config = np.zeros(program.blocks, dtype=np.int64)
     for block in blocks:
         config[block] = _first_without(program, block)
@@ -229,6 +229,6 @@ def _state_that_matches(program: Program, templates: IntArray, blocks: Iterable[
 
 
 def _first_without(program: Program, block: int) -> int:
-    """The smallest configuration of a block that has no template; 0 where all have one."""
+    """Returns the smallest configuration of a block without a template; 0 if there is none."""
     taken = set(program.template_config[program.template_block == block].tolist())
     return next((config for config in range(1 << len(program.block_members(block))) if config not in taken), 0)

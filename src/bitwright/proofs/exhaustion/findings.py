@@ -1,4 +1,4 @@
-"""Which states a network gets right for certain, and what a proof has found: counts, distances, wrong states."""
+"""Judgements of states, and the findings of a proof: counts, distances, wrong states."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from bitwright.rules.layout import IntArray
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Some states, each looked at in all of its bits."""
+    """Judgements of states, each for all of its bits."""
 
     n: IntArray  # (batch,)
-    distance: NDArray[Any] | None  # (batch,) of the bit that is nearest to being wrong; None where no bit is looked at
+    distance: NDArray[Any] | None  # (batch,) of the bit closest to an error; None if no bit is checked
     wrong: BoolArray  # (batch,)
-    undecided: BoolArray  # (batch,) neither right nor wrong for certain
-    at_zero: bool = False  # whether something is at stake where nothing matches
+    undecided: BoolArray  # (batch,) neither certainly right nor certainly wrong
+    at_zero: bool = False  # whether there is a distance where nothing matches
 
 
 @dataclass(frozen=True)
 class Nearest:
-    """Of all states with one n: how many, and the smallest distance, with the first place where it is met."""
+    """All states with the same n: their number, and the smallest distance with its first place."""
 
     count: int
-    distance: float | int | None  # None where nothing is at stake: at n = 0, and in cells without ports
+    distance: float | int | None  # None at n = 0 and in cells without ports
     place: Place
 
     def __add__(self, other: Nearest) -> Nearest:
@@ -45,7 +45,7 @@ class Nearest:
 
 @dataclass(frozen=True)
 class Findings:
-    """Everything that was found; the sum of two does not depend on their order."""
+    """All findings; the sum of two does not depend on their order."""
 
     by_n: Mapping[int, Nearest] = field(default_factory=dict)
     wrong: int = 0
@@ -80,26 +80,26 @@ class Findings:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Findings:
-        """The inverse, for documents that FIELDS has checked."""
+        """Returns the findings in a document checked by FIELDS."""
         by_n = {n: Nearest(count, distance, (number, step)) for n, count, distance, number, step in document["by_n"]}
         firsts = (_unflat(document[name]) for name in ("first_wrong", "first_undecided"))
         return cls(by_n, document["wrong"], document["undecided"], *firsts)
 
 
 def nothing_at_stake(matched: BoolArray) -> Judged:  # (batch, K)
-    """States in which no bit is looked at: local states of cells without ports."""
+    """Returns judgements without checked bits, for local states of cells without ports."""
     n, none = np.count_nonzero(matched, axis=1), np.zeros(len(matched), dtype=bool)
     return Judged(n, None, none, none)
 
 
 def find(judged: Judged, numbers: IntArray, step: int, times: int) -> Findings:
-    """The findings for these states, each met this many times."""
+    """Returns the findings for these states, each of which occurred this many times."""
     by_n: dict[int, Nearest] = {}
     for n in np.unique(judged.n).tolist():
         rows = np.flatnonzero(judged.n == n)
         at, distance = rows[0], None
         if (n or judged.at_zero) and judged.distance is not None:
-            at = rows[judged.distance[rows].argmin()]  # the first of equals
+            at = rows[judged.distance[rows].argmin()]  # the first in a tie
             distance = judged.distance[at].item()
         by_n[n] = Nearest(times * len(rows), distance, (int(numbers[at]), step))
     return Findings(
@@ -143,24 +143,24 @@ FIELDS: dict[str, Check] = {
 
 
 class Judge(Protocol):
-    """Says of states, given by the examples that they match (batch, K), which are right."""
+    """Judges states, given by the examples that they match (batch, K)."""
 
     def __call__(self, matched: BoolArray, own: slice, /) -> Judged:
-        """Judges them in the bits that are looked at."""
+        """Judges the checked bits of these states."""
 
     def distances(self, matched: BoolArray) -> NDArray[Any]:  # (batch, k)
-        """How far each bit is from being wrong; below 1 for integers, or 0, where it is."""
+        """Returns each bit's distance from an error; below 1 (for integers) or 0 if it is wrong."""
 
 
 def written_bits(program: Program, matched: BoolArray) -> BoolArray:  # (batch, K) -> (batch, k)
-    """What the rules make of states: a bit is on where a template that writes it is matched (Eq. 6)."""
+    """Returns successors by the rules: a bit is on if a template that writes it is matched (Eq. 6)."""
     return np.asarray(matched.astype(np.float64) @ program.write_matrix > 0)
 
 
 class IntegerJudge:
-    """A network of integers. The distance of a bit that must be set is G - T, of one that must not T + 1 - G.
+    """Judges an integer network. The distance of a bit is G - T if it must be set, otherwise T + 1 - G.
 
-    It is an integer, and at least 1 just where the bit is right.
+    It is an integer, and at least 1 exactly if the bit is right.
     """
 
     def __init__(self, program: Program, network: IntegerNetwork) -> None:
@@ -168,7 +168,7 @@ class IntegerJudge:
         self._columns = columns_of(network, program)
 
     def distances(self, matched: BoolArray) -> IntArray:  # (batch, k)
-        """How far each bit is from being wrong."""
+        """Returns each bit's distance from an error."""
         table = self._network.thresholds[np.maximum(np.count_nonzero(matched, axis=1), 1) - 1]
         over = self._sums.products(matched) - table[:, self._columns]  # G - T
         return np.asarray(np.where(written_bits(self._program, matched), over, 1 - over))

@@ -1,7 +1,7 @@
-"""One state through a network: every bit, its sum and its threshold, beside what the rules give.
+"""Evaluates a network in one state: every bit with its sum and threshold, compared with the rules.
 
-It starts from the bits of the state and adds up template by template: an independent path, which checks what a search
-for wrong states has found.
+The evaluation starts from the bits of the state and adds template by template. This independent path checks the wrong
+states found by a search.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class LookedAt:
     bit: str
     given: int  # by the network
     expected: int  # by the rules
-    sum: int | None  # of integers
+    sum: int | None  # for integer networks
     threshold: int | None
 
     @property
@@ -38,7 +38,7 @@ class LookedAt:
 
     @property
     def distance(self) -> int:
-        """How far the sum is from the wrong answer: at least 1 where the bit is right."""
+        """The distance of the sum from an error; at least 1 if the bit is right."""
         assert self.sum is not None
         assert self.threshold is not None
         return self.sum - self.threshold if self.expected else self.threshold + 1 - self.sum
@@ -46,7 +46,7 @@ class LookedAt:
 
 @dataclass(frozen=True)
 class OneState:
-    """A state, and its next."""
+    """A state and its successor."""
 
     on: tuple[str, ...]
     n: int
@@ -58,9 +58,9 @@ class OneState:
 
 
 def state_with(program: Program, text: str) -> tuple[BoolArray, int]:  # (k,)
-    """The state with these bits on, given by name with spaces between, and of a pattern the kind of its cell.
+    """Returns the state with these bits on, named in a space-separated list, and the kind of its cell in a pattern.
 
-    `none` stands for no bit; in a pattern of several kinds `kind2` does, for a cell of that kind.
+    `none` means no bits; in a pattern of several kinds, `kind2` means a cell of that kind without bits.
     """
     pattern, numbers = pattern_of_program(program), {name: number for number, name in enumerate(program.layout.names)}
     kinds = {f"kind{number}": number - 1 for number in range(1, 1 + len(pattern.kinds))} if pattern else {}
@@ -76,9 +76,11 @@ def state_with(program: Program, text: str) -> tuple[BoolArray, int]:  # (k,)
     if pattern is None:
         return state, 0
     if len(of) > 1:
-        raise InputError("a cell is looked at alone; give bits of one kind only")
+        raise InputError("cells are evaluated one at a time; give bits of only one kind")
     if not of and len(pattern.kinds) > 1:
-        raise InputError(f"no bit says which of the {len(pattern.kinds):,} kinds is meant; name it, such as kind1")
+        raise InputError(
+            f"the bits do not determine which of the {len(pattern.kinds):,} kinds is meant; name it, such as kind1"
+        )
     return state, min(of, default=0)
 
 
@@ -89,9 +91,9 @@ def look_at_state(
     kind: int = 0,
     oracle: FittedModel | None = None,
 ) -> OneState:
-    """What a network makes of a state beside what is right; of several cells, of that of this kind.
+    """Returns a network's outputs in a state with the right ones; for several cells, only the cell of this kind.
 
-    A network that was made elsewhere is evaluated alone, where there is one by its runtime.
+    A third-party network is evaluated on a single row, by its runtime if available.
     """
     program = pattern.program
     templates, own = matched_alone(pattern, state, kind)
@@ -121,16 +123,16 @@ def look_at_state(
 
 
 def matched_alone(pattern: Pattern, state: BoolArray, kind: int) -> tuple[IntArray, slice]:
-    """The templates that a state matches, and the bits that are looked at: those of the cell of this kind alone.
+    """Returns the templates that a state matches, and the bits to check, both only for the cell of this kind.
 
-    What other cells match with all bits off does not count.
+    Matches of other cells with all bits off are ignored.
     """
     templates, own = pattern.program.match(state), pattern.templates_of(kind)
     return templates[(templates >= own.start) & (templates < own.stop)], pattern.port_bits(kind)
 
 
 def written_by(program: Program, templates: IntArray) -> BoolArray:  # (k,)
-    """The bits that these templates write."""
+    """Returns the bits that these templates write."""
     found = np.zeros(program.bits, dtype=bool)
     for template in templates.tolist():
         found[program.writes(template)] = True
@@ -138,7 +140,7 @@ def written_by(program: Program, templates: IntArray) -> BoolArray:  # (k,)
 
 
 def as_row(templates: IntArray, count: int) -> BoolArray:  # (1, K)
-    """These templates among `count`, as one row of matches."""
+    """Returns these templates among `count` as one row of matches."""
     matched = np.zeros((1, count), dtype=bool)
     matched[0, templates] = True
     return matched
@@ -147,7 +149,7 @@ def as_row(templates: IntArray, count: int) -> BoolArray:  # (1, K)
 def _decided(
     program: Program, network: AnyNetwork, templates: IntArray
 ) -> tuple[BoolArray, IntArray | None, IntArray | None]:  # (k,) each
-    """What the network says of every bit where these templates match; of integers also G and T."""
+    """Returns the network's output for every bit if these templates match; for integers, also G and T."""
     n = len(templates)
     if isinstance(network, IntegerNetwork):
         hidden = np.maximum(network.first[:, templates].sum(axis=1, dtype=np.int64), 0)

@@ -1,4 +1,4 @@
-"""One proof: a network, a domain, and how its states are divided into parts; a file keeps what is done."""
+"""A proof task: a network, a domain, and its division into parts; a file records completed parts."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
     from bitwright.proofs.exhaustion.device import DeviceProver
 
 FORMAT = "bitwright proof 1"
-_WORK = 1 << 33  # products in a part: some tenths of a second on a core
-_SAMPLE = {"states": 1 << 11, "runs": 1 << 6, "cells": 1 << 11}  # what a guess of the time rests on
-UNITS = {"states": "states", "runs": "inputs", "cells": "local states"}  # what parts of a domain are counted in
+_WORK = 1 << 33  # products in a part: a few tenths of a second on a core
+_SAMPLE = {"states": 1 << 11, "runs": 1 << 6, "cells": 1 << 11}  # sample sizes for time estimates
+UNITS = {"states": "states", "runs": "inputs", "cells": "local states"}  # units of the parts of a domain
 MOST = 1 << 62  # states, or inputs
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
 class ProofTask:
-    """A network that is to be proved exact in a domain."""
+    """A network to prove exact in a domain."""
 
     algorithm: Algorithm
     network: AnyNetwork | FittedModel
     domain_name: str = "states"
     device: str = "cpu"
-    oracle: FittedModel | None = None  # what is right, in place of the rules
+    oracle: FittedModel | None = None  # defines what is right, in place of the rules
 
     def __reduce__(self) -> tuple[type[ProofTask], tuple[Any, ...]]:
-        """Travels to other processes without what it has worked out."""
+        """Pickles without cached values."""
         return ProofTask, (self.algorithm, self.network, self.domain_name, self.device, self.oracle)
 
     @cached_property
@@ -71,14 +71,14 @@ class ProofTask:
 
     @cached_property
     def prover(self) -> DeviceProver:
-        """Goes through parts on a device."""
+        """Checks parts on a device."""
         from bitwright.proofs.exhaustion.device import DeviceProver
 
         return DeviceProver(self)
 
     @cached_property
     def part(self) -> int:
-        """How many states, or inputs, are one part of the work; it depends on the task alone."""
+        """The number of states or inputs in a part, which depends only on the task."""
         program, width = self.domain.program, self.network.shape.width
         steps = min(10_000, self.domain.limit) if isinstance(self.domain, RunsDomain) else 1
         products = width * (program.templates + program.bits) * max(1, steps)
@@ -88,7 +88,7 @@ class ProofTask:
 
     @property
     def unit(self) -> str:
-        """What its parts are counted in."""
+        """The unit of its parts."""
         return UNITS[self.domain_name]
 
     @property
@@ -96,7 +96,7 @@ class ProofTask:
         return -(-self.domain.size // self.part)
 
     def header(self) -> dict[str, Any]:
-        """All that decides what is found."""
+        """Everything that determines the findings."""
         return {
             "format": FORMAT,
             "program": self.algorithm.program.id,
@@ -109,13 +109,13 @@ class ProofTask:
 
 
 def prove_part(task: ProofTask, number: int) -> Findings:
-    """Goes through one part of the domain."""
+    """Checks one part of the domain."""
     first = number * task.part
     return prove_range(task, first, min(first + task.part, task.domain.size))
 
 
 def prove_range(task: ProofTask, first: int, last: int) -> Findings:
-    """Goes through these states, or the runs of these inputs."""
+    """Checks these states, or the runs of these inputs."""
     if task.device != "cpu":
         return task.prover.prove(first, last)
     found, judge, bits = Findings(), task.judge, range(task.domain.program.bits)
@@ -134,10 +134,10 @@ def prove(
     progress: Progress | None = None,
     file: Path | None = None,
 ) -> Findings:
-    """Goes through the whole domain; the result depends neither on the workers nor on interruptions.
+    """Checks the whole domain; the result depends neither on the workers nor on interruptions.
 
-    With a file, what it holds need not be done again, and what is new is added to it. `progress` is told how many of
-    the domain's parts of one (states, or inputs) are done.
+    With a file, completed parts are not repeated, and new parts are added to it. `progress` receives the number of
+    states or inputs done.
     """
     check_size(task)
     if file is None:
@@ -147,7 +147,7 @@ def prove(
         for record in journal.records():
             document = read_document(record, file, "a proof", {"part": whole(0, MOST), **FIELDS})
             if document.pop("part") != done or done >= task.parts:
-                raise InputError(f"{file} is not a proof that was begun: its parts are out of order")
+                raise InputError(f"{file} is not an unfinished proof: its parts are out of order")
             found, done = found + Findings.from_json(document), done + 1
         return _go_through(task, workers or Workers(), found, done, progress, journal)
 
@@ -175,7 +175,7 @@ def _results(task: ProofTask, workers: Workers, numbers: Iterator[int]) -> Gener
     elif task.device != "cpu" or (isinstance(task.network, FittedModel) and not task.network.shared):
         yield from (prove_part(task, number) for number in numbers)
     else:
-        _ = task.judge, task.domain  # made once, before threads share them
+        _ = task.judge, task.domain  # computed once, before threads share them
         yield from in_threads(lambda number: prove_part(task, number), numbers)
 
 
@@ -185,10 +185,10 @@ def _prove_part_alone(task: ProofTask, number: int) -> Findings:
 
 
 def expected_seconds(task: ProofTask, workers: Workers) -> float:
-    """How long the whole domain will take, from a sample of it; a cluster's machines are not known beforehand."""
+    """Estimates the time for the whole domain from a sample; a cluster's machines are not known in advance."""
     sample = min(task.domain.size, task.part, _SAMPLE[task.domain_name] << (0 if task.device == "cpu" else 8))
     with one_thread():
-        prove_range(task, 0, min(sample, 8))  # what is made once does not count
+        prove_range(task, 0, min(sample, 8))  # excludes one-time setup
         begin = time.perf_counter()
         prove_range(task, 0, sample)
         spent = time.perf_counter() - begin
@@ -197,7 +197,7 @@ def expected_seconds(task: ProofTask, workers: Workers) -> float:
 
 
 def how_many(task: ProofTask) -> str:
-    """How many states or inputs there are to try, in words."""
+    """Returns the number of states or inputs to check, in words."""
     size = counted(task.domain.size, task.unit[:-1])
     if task.domain_name == "runs" and (states := task.domain.count_states()) is not None:
         return f"{counted(states, 'state')} in the runs of {size}"
@@ -205,7 +205,7 @@ def how_many(task: ProofTask) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A rough duration, in the unit that fits."""
+    """Formats a rough duration in a suitable unit."""
     for unit, size in (("years", 31_557_600), ("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:,.0f} {unit}"
@@ -213,12 +213,11 @@ def duration(seconds: float) -> str:
 
 
 def check_size(task: ProofTask) -> None:
-    """Raises InputError for domains that are too large to go through."""
+    """Raises InputError for domains that are too large to check."""
     if task.domain.size >= MOST:
         smaller = (
             f"a smaller {option('tile')}" if task.domain_name == "cells" else "a network of cells, or the domain runs,"
         )
         raise InputError(
-            f"there are {shorten(task.domain.size, 24)} {task.unit}, more than the {MOST:,} that can be counted; "
-            f"{smaller} may do"
+            f"there are {shorten(task.domain.size, 24)} {task.unit}, more than the limit of {MOST:,}; use {smaller}"
         )

@@ -1,10 +1,10 @@
-"""Properties that verifiers of networks read (VNN-LIB), one for each state, in the layout of VNN-COMP.
+"""Writes properties for neural network verifiers (VNN-LIB), one for each state, in the layout of VNN-COMP.
 
-A property fixes the inputs, which are the matched examples, to one state and asks for a bit of it that comes out wrong;
-of a network of cells, to one local state of one kind, and for a port of that kind. The outputs are the sums G of the
-network as `save_sums_onnx` writes it. G is an integer and exact in float32, and so is T + 0.5: a bit that must be on is
-wrong just where G <= T + 0.5, one that must be off just where G >= T + 0.5. No comparison is strict. Inputs are boxes,
-and only outputs are in a disjunction: verifiers do not handle disjunctions over inputs.
+A property fixes the inputs, which are the matched examples, to one state and asks for a wrong bit in it; for a network
+of cells, to one local state of one kind, and for a wrong port of that kind. The outputs are the sums G of the network
+written by `save_sums_onnx`. G is an integer and exact in float32, and so is T + 0.5: a bit that must be on is wrong
+exactly if G <= T + 0.5, and a bit that must be off exactly if G >= T + 0.5. No comparison is strict. Inputs are boxes,
+and only outputs form a disjunction, because verifiers do not support disjunctions over inputs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from bitwright.rules.pattern import every_cell
 
 VERSIONS = ("1.0", "2.0")
 MAX_PROPERTIES = 10_000  # in a folder
-MAX_COMPARISONS = 10_000_000  # in all files of a folder; that is some 300 MB
+MAX_COMPARISONS = 10_000_000  # in all files of a folder, about 300 MB
 SECONDS = 60  # the time limit of every line in instances.csv
 MODEL = "onnx/sums.onnx"
 
@@ -40,14 +40,14 @@ class Covered:
     """What the properties in a folder cover."""
 
     what: str  # "states" or "local states"
-    states: range  # the numbers of those that were asked for
-    of: int  # how many there are
-    properties: int  # one for each of these states in which something matches; else every bit is 0 by definition
+    states: range  # the numbers of the requested states
+    of: int  # the number of all states
+    properties: int  # one for each of these states with a match; in other states every bit is 0 by definition
     cases: int  # a state and one of its bits
 
     @property
     def text(self) -> str:
-        """Which states the files are about, for people."""
+        """The states that the files cover, in words."""
         of, nothing = shorten(self.of, 24), len(self.states) - self.properties
         some = f"{self.what} {self.states[0]} to {self.states[-1]} of {of}, no others"
         which = f"all {of} {self.what}" if len(self.states) == self.of else some
@@ -61,15 +61,15 @@ def save_vnnlib(
 ) -> Covered:
     """Writes a property for each of these states, by default all, with the model and `instances.csv`, into a folder.
 
-    Raises InputError where float32 is not exact, for more states than a folder takes, and for a folder with files in
-    it. `instances.csv` is written last: where it is, the folder is complete.
+    Raises InputError if float32 is not exact, there are too many states, or the folder is not empty. `instances.csv` is
+    written last: if it exists, the folder is complete.
     """
     if version not in VERSIONS:
-        raise InputError(f"VNN-LIB has the versions {' and '.join(VERSIONS)}, got '{shorten(str(version))}'")
-    check_exact_in_float32(network, program, 2)  # so is half a step above each threshold
+        raise InputError(f"VNN-LIB must be version {' or '.join(VERSIONS)}, got '{shorten(str(version))}'")
+    check_exact_in_float32(network, program, 2)  # includes half a step above each threshold
     domain = StatesDomain(every_cell(program))
     if not any(kind.ports for kind in domain.pattern.kinds):
-        raise InputError("no bit of this network is ever looked at, so there is no case to write")
+        raise InputError("this network has no bits to check, so there are no properties to write")
     chosen = _chosen(domain, states)
     onnx_module()
     check_empty(folder, "properties")
@@ -111,28 +111,28 @@ def _chosen(domain: StatesDomain, states: range | None) -> range:
     if states is None and size <= most:
         return range(size)
     if states is not None and (not isinstance(states, range) or states.step != 1 or not states):
-        raise InputError(f"states is a range with some number in it, such as range(1000), got {shorten(str(states))}")
+        raise InputError(f"states must be a non-empty range such as range(1000), got {shorten(str(states))}")
     last = min(size, MAX_NUMBER) - 1
     if states is None or len(states) > most or states.start < 0 or states[-1] > last:
         ends = "" if states is None else f", got {len(states):,}, {shorten(states[0], 24)} to {shorten(states[-1], 24)}"
         raise InputError(
-            f"this network has {shorten(size, 24)} states, and a folder takes the properties of at most {most:,} from "
-            f"0 to {shorten(last, 24)}; say which as {option('properties')}, such as 0..{min(most, size) - 1}{ends}"
+            f"this network has {shorten(size, 24)} states, but a folder can have properties for at most {most:,} from "
+            f"0 to {shorten(last, 24)}; select them with {option('properties')}, such as 0..{min(most, size) - 1}{ends}"
         )
     return states
 
 
-Wrong = list[tuple[int, str, float]]  # bits, and the comparisons that say that they are wrong
+Wrong = list[tuple[int, str, float]]  # bits, and the comparisons that hold if they are wrong
 
 
 def _head(
     network: IntegerNetwork, domain: StatesDomain, number: int, matched: BoolArray, wrong: Wrong
 ) -> Iterator[str]:
-    """Comments, each on a line of its own: not all readers know them elsewhere."""
+    """Yields comments on separate lines, since some readers support them nowhere else."""
     program = domain.program
     what, part = ("Local state", "port") if domain.name == "cells" else ("State", "bit")
-    yield f"; {what} {number} of {shorten(domain.size, 24)}: unsat if every {part} of it comes out right, else sat."
-    yield "; It says nothing of other states. Inputs are 0 or 1, sums are integers below 2^24: exact in float32."
+    yield f"; {what} {number} of {shorten(domain.size, 24)}: unsat if every {part} of it is right, otherwise sat."
+    yield "; It does not cover other states. Inputs are 0 or 1, sums are integers below 2^24: exact in float32."
     yield f"; network {network.digest}"
     yield f"; program {program.id}"
     for template in np.flatnonzero(matched).tolist():
@@ -142,7 +142,7 @@ def _head(
 
 
 def _text(version: str, matched: BoolArray, outputs: int, wrong: Wrong) -> Iterator[str]:
-    """The property: version 1 has a variable for each input and output, version 2 two tensors."""
+    """Yields the property: version 1 has a variable for each input and output, version 2 two tensors."""
     if version == "1.0":
         form = "{}_{}"
         yield from (f"(declare-const X_{number} Real)" for number in range(len(matched)))

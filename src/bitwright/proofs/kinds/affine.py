@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import gcd, lcm
 
-ONE = ""  # stands for the constant among the variables of a form
+ONE = ""  # the name of the constant among the variables of a form
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Affine:
 
     @classmethod
     def total(cls, parts: Iterable[tuple[str, Fraction]]) -> Affine:
-        """The sum of such terms."""
+        """Returns the sum of such terms."""
         found: dict[str, Fraction] = {}
         for name, factor in parts:
             found[name] = found.get(name, Fraction(0)) + factor
@@ -55,7 +55,7 @@ class Affine:
 
     @property
     def denominator(self) -> int:
-        """What its value times is an integer."""
+        """The common denominator of its coefficients."""
         return lcm(*(factor.denominator for _, factor in self.terms))
 
     def __add__(self, other: Affine | int) -> Affine:
@@ -73,7 +73,7 @@ class Affine:
         return self + -1 * other
 
     def put(self, values: Mapping[str, Affine]) -> Affine:
-        """The form with these forms in place of its variables."""
+        """Returns the form with these forms substituted for its variables."""
         if not any(name in values for name, _ in self.terms):
             return self
         kept = [(name, own) for name, own in self.terms if name not in values]
@@ -83,13 +83,13 @@ class Affine:
         return Affine.total(kept + changed)
 
     def primitive(self) -> Affine:
-        """The smallest positive multiple with integers; it has the same sign everywhere."""
+        """The smallest positive multiple with integer coefficients; it has the same sign everywhere."""
         scaled = self * self.denominator
         divisor = gcd(*(int(factor) for _, factor in scaled.terms))
         return scaled * Fraction(1, divisor) if divisor else scaled
 
     def upright(self) -> Affine:
-        """The primitive form of this one or of its negative, whichever has its first variable positive."""
+        """The primitive form of this form or its negative, whichever has a positive first coefficient."""
         found = self.primitive()
         return found if self[min(self.names)] > 0 else -found
 
@@ -103,14 +103,14 @@ class Affine:
 
 
 class NotExactError(Exception):
-    """Elimination of this variable would not be exact over the integers."""
+    """Raised if eliminating this variable would not be exact over the integers."""
 
 
 def eliminate(constraints: Iterable[Affine], names: Iterable[str], exact: bool = True) -> list[Affine] | None:
-    """What the inequalities `form >= 0` say of the other variables (Fourier-Motzkin); None: they contradict.
+    """Returns what `form >= 0` implies for the other variables (Fourier-Motzkin), or None for a contradiction.
 
-    Exact over the integers where in every pair a lower or an upper bound has the coefficient 1; with `exact` any other
-    pair raises NotExactError, without it the answer is that over the rationals.
+    The result is exact over the integers if in every pair of bounds one has the coefficient 1; with `exact` any other
+    pair raises NotExactError, otherwise the result holds over the rationals.
     """
     found: set[Affine] | None = _without_constants(constraints)
     for name in sorted(names):
@@ -134,19 +134,19 @@ def _without_constants(constraints: Iterable[Affine]) -> set[Affine] | None:
             continue
         normal = Affine(tuple(term for term in form.terms if term[0] != ONE)).primitive()
         scale = form[normal.terms[0][0]] / normal.terms[0][1]
-        if normal.terms not in kept or form[ONE] / scale < kept[normal.terms][ONE]:  # the strongest of its direction
+        if normal.terms not in kept or form[ONE] / scale < kept[normal.terms][ONE]:  # the strongest in its direction
             kept[normal.terms] = normal + Affine.of(form[ONE] / scale)
     return {form.primitive() for form in kept.values()}
 
 
 def feasible(constraints: Iterable[Affine]) -> bool:
-    """Whether `form >= 0` holds for all of them at some rational point."""
+    """Whether some rational point satisfies `form >= 0` for all forms."""
     constraints = list(constraints)
     return eliminate(constraints, set().union(*(form.names for form in constraints)), exact=False) is not None
 
 
 def solve(equations: Iterable[Affine], names: Iterable[str]) -> tuple[dict[str, Affine], list[Affine]]:
-    """These variables, as far as `form = 0` fixes them, by the others; and the equations that are left."""
+    """Solves `form = 0` for these variables where possible; also returns the remaining equations."""
     values: dict[str, Affine] = {}
     wanted, left = set(names), []
     for equation in equations:

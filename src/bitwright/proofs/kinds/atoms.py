@@ -1,12 +1,12 @@
-"""Atoms: the affine forms whose signs, with residues of a cell's indices and sizes, decide the kind of the cell.
+"""Atoms: affine forms whose signs, with residues of a cell's indices and sizes, determine the kind of the cell.
 
-The small-model theorem says up to which size every pattern of signs and residues occurs. A pattern says of every atom f
-whether f <= -1, f = 0 or f >= 1, and what all variables are modulo N. With the atoms' normals a and G = |constant| + 1,
-over all choices of n independent normals,
+The small-model theorem gives a size up to which every pattern of signs and residues occurs. A pattern states for every
+atom f whether f <= -1, f = 0 or f >= 1, and gives all variables modulo N. With the atoms' normals a and
+G = |constant| + 1, over all choices of n independent normals,
 
     V = max of sum over j of |minor_j| G_j / |det|,    R = the largest entry of a primitive kernel vector of n - 1,
 
-in the coordinate of a size. A pattern that has a point has one in which that size is less than V + n N R, or at most V.
+in the coordinate of a size. A pattern with a point has a point where that size is less than V + n N R, or at most V.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ from bitwright.proofs.kinds.lines import BitBox, LineCase, NotCoveredError
 
 # the largest of these is the first, the smallest of those the last
 Ends = tuple[tuple[Affine, ...], tuple[Affine, ...]]
-_MOST_CHOICES = 1_000  # of the members of a block that the bits of a rule may be
+_MOST_CHOICES = 1_000  # of members of a block for the bits of a rule
 
 
 @dataclass
 class Atoms:
-    """The atoms of a cell in one case, and the modulus of the residues."""
+    """The atoms of a cell in one case, with the modulus of the residues."""
 
     cell: LineCase
     forms: set[Affine] = field(default_factory=set)
     modulus: int = 1
 
     def add(self, *forms: Affine) -> None:
-        """Notes that the kind may depend on the signs of these."""
+        """Records that the kind may depend on the signs of these forms."""
         self.forms.update(form.upright() for form in forms if form.constant is None)
 
     def divisible(self, form: Affine, by: int = 1) -> None:
-        """Notes that the kind may depend on the remainder of this form by a number, or on its being an integer."""
+        """Records that the kind may depend on this form modulo a number, or on whether it is an integer."""
         self.modulus = lcm(self.modulus, abs(by) * form.denominator)
 
 
 @dataclass(frozen=True)
 class _Placed:
-    """A block of the cell: the bits that it has, and what holds if it is this one."""
+    """A block of the cell with its bits, and the conditions under which it is this block."""
 
     bits: tuple[BitBox, ...]
     known: tuple[Affine, ...]
 
 
 def atoms_of(cell: LineCase, blocks: Sequence[LineCase], rules: Sequence[LineCase], valid: Sequence[Affine]) -> Atoms:
-    """All atoms of the cells of one line, in one case; `valid` are forms that no program has negative."""
+    """Returns all atoms of the cells of one line in one case; forms in `valid` are never negative in a program."""
     atoms = Atoms(cell)
     atoms.add(*cell.case.known, *valid)
     for (form, by), _ in cell.case.remainders.items():
@@ -76,7 +76,7 @@ def atoms_of(cell: LineCase, blocks: Sequence[LineCase], rules: Sequence[LineCas
 
 
 def _differences(one: BitBox, other: BitBox) -> Iterator[Affine]:
-    """Coordinate by coordinate, where both are bits of one array."""
+    """Yields the differences of coordinates if both are bits of one array."""
     if one.array == other.array:
         for (first, _), (second, _) in zip(one.ranges, other.ranges, strict=True):
             yield first - second
@@ -87,7 +87,7 @@ def _both(equations: Sequence[Affine]) -> list[Affine]:
 
 
 def _blocks_of(atoms: Atoms, bit: BitBox, block: LineCase, known: tuple[Affine, ...]) -> Iterator[_Placed]:
-    """The block of this line that has the bit, for each of its members that the bit can be."""
+    """Yields the block of this line with the bit, for each member that can be the bit."""
     for member in block.bits:
         if member.array != bit.array:
             continue
@@ -113,10 +113,10 @@ def _forms_of(line: LineCase) -> Iterator[Affine]:
 
 
 def _matches(rule: LineCase, block: _Placed) -> Iterator[tuple[dict[str, Affine], list[Affine]]]:
-    """The rows of a rule that are of this block: its indices as far as they are fixed, and what holds then."""
+    """Yields the rows of a rule for this block: its indices as far as they are fixed, and their conditions."""
     members = [[bits for bits in block.bits if bits.array == tested.array] for tested in rule.bits]
     if prod(map(len, members)) > _MOST_CHOICES:
-        raise NotCoveredError("the bits of this rule can be too many bits of their block", rule.token)
+        raise NotCoveredError("the bits of this rule have too many possible positions in their block", rule.token)
     for chosen in product(*members):
         pairs = zip(rule.bits, chosen, strict=True)
         values, left = solve((form for pair in pairs for form in _differences(*pair)), rule.indices)
@@ -127,7 +127,7 @@ def _matches(rule: LineCase, block: _Placed) -> Iterator[tuple[dict[str, Affine]
 def _written(
     atoms: Atoms, rule: LineCase, values: Mapping[str, Affine], left: Sequence[Affine]
 ) -> Iterator[tuple[str, tuple[Ends, ...]]]:
-    """The boxes that the templates of these rows write; notes when there are such rows."""
+    """Yields the boxes that the templates of these rows write; records when there are such rows."""
     atoms.add(*left)
     for form in values.values():
         atoms.divisible(form)
@@ -165,7 +165,7 @@ def _written(
 
 
 def _rounded(end: Affine, up: bool) -> list[Affine]:
-    """What an end can be once it is rounded to an integer: one form for each remainder."""
+    """Returns the possible values of an end rounded to an integer, one form for each remainder."""
     q = end.denominator
     return [end + Affine.of(Fraction(rest if up else -rest, q)) for rest in range(q)]
 
@@ -173,7 +173,7 @@ def _rounded(end: Affine, up: bool) -> list[Affine]:
 def _fixed(rule: LineCase, form: Affine) -> None:
     if free := form.names & rule.indices:
         names = ", ".join(sorted(free))
-        raise NotCoveredError(f"the bits that it tests do not fix the index {names}, of which it computes", rule.token)
+        raise NotCoveredError(f"the bits that it tests do not fix the index {names} used in its values", rule.token)
 
 
 def _without(rule: LineCase, constraints: Sequence[Affine], free: frozenset[str]) -> list[Affine]:
@@ -184,7 +184,7 @@ def _without(rule: LineCase, constraints: Sequence[Affine], free: frozenset[str]
 
 
 def _add_order(atoms: Atoms, coordinate: Sequence[Ends]) -> None:
-    """The order of the ends of intervals; where all are single points, only which of them are equal."""
+    """Adds the order of the ends of intervals; if all are single points, only which of them are equal."""
     points = all(lows == highs and len(lows) == 1 for lows, highs in coordinate)
     ends = {low for lows, _ in coordinate for low in lows}
     if not points:
@@ -196,7 +196,7 @@ _MOST_SETS = 200_000
 
 
 def cutoff(forms: Iterable[Affine], names: Sequence[str], modulus: int, size: str) -> int:
-    """L0: the size up to which all patterns of these atoms have a point; `names` are the variables.
+    """Returns L0, the size up to which all patterns of these atoms have a point; `names` are the variables.
 
     >>> i, l = Affine.of("i"), Affine.of("l")
     >>> cutoff([i - 1, l - i, l - i - 1, l - 1], ["i", "l"], 1, "l")

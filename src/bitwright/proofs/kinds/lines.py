@@ -1,6 +1,6 @@
-"""The lines of a rule text that say which cells there are, each as cases with affine indices.
+"""The lines of a rule text that define its cells, each as cases with affine indices.
 
-Its expressions are affine forms, one for each case of their quotients and remainders.
+Expressions become affine forms, one for each case of their quotients and remainders.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from bitwright.rules.text import RuleText, syntax
 
 Item = TypeVar("Item")
 Part = TypeVar("Part")
-MOST_ROWS = 64  # of a range of constant length, which are then taken one by one
+MOST_ROWS = 64  # of a range of constant length to enumerate
 
 
 class NotCoveredError(Exception):
-    """A line, or a text as a whole, that the theorem does not cover."""
+    """Raised for a line or a whole text that the theorem does not cover."""
 
     def __init__(self, reason: str, token: Token | None = None) -> None:
-        super().__init__(reason if token is None else f"line {token.line}: {reason}".replace("'", ""))  # no marks
+        super().__init__(reason if token is None else f"line {token.line}: {reason}".replace("'", ""))  # without marks
         self.token = token
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is known of the indices of a line: inequalities `form >= 0`, and remainders of forms."""
+    """The conditions on the indices of a line: inequalities `form >= 0`, and remainders of forms."""
 
     values: Mapping[str, Affine]  # of its indices
     known: tuple[Affine, ...] = ()
     remainders: Mapping[tuple[Affine, int], int] = field(default_factory=dict)
 
     def with_value(self, name: str, value: Affine) -> Case:
-        """The case in which an index has this value."""
+        """Returns the case in which an index has this value."""
         return replace(self, values={**self.values, name: value})
 
     def where(self, *forms: Affine) -> Iterator[Case]:
-        """The case in which these are at least 0 as well; none if that cannot be."""
+        """Yields the case in which these forms are also at least 0, if it is possible."""
         fresh = [form for form in forms if form.constant is None]
         if any(form.constant is not None and form.constant < 0 for form in forms):
             return
@@ -55,7 +55,7 @@ class Case:
 def through(
     items: Iterable[Item], case: Case, read: Callable[[Item, Case], Iterable[tuple[Part, Case]]]
 ) -> Iterator[tuple[tuple[Part, ...], Case]]:
-    """What `read` gives for each item, in each case; what it learns of one is known of the next."""
+    """Yields the results of `read` for all items in each case; conditions carry over to the next item."""
     found: Iterator[tuple[tuple[Part, ...], Case]] = iter([((), case)])
 
     def extended(
@@ -70,18 +70,18 @@ def through(
 
 
 class Reader:
-    """Reads expressions; `lets` are the expressions of numbers that follow from the sizes."""
+    """Reads expressions; `lets` are expressions for numbers derived from the sizes."""
 
     def __init__(self, sizes: Mapping[str, int], lets: Mapping[str, Expression]) -> None:
         self.sizes, self.lets = sizes, lets
         self.left = 20_000  # cases of a text
 
     def start(self) -> Case:
-        """Nothing but the smallest sizes."""
+        """Returns the case with only the smallest sizes as conditions."""
         return Case({}, tuple(Affine.of(name) - least for name, least in self.sizes.items()))
 
     def rows(self, clauses: syntax.Clauses, mark: str) -> Iterator[Case]:
-        """The rows of a line as cases; `mark` makes the variables of this line its own."""
+        """Yields the rows of a line as cases; `mark` distinguishes the variables of this line."""
         cases: Iterator[Case] = iter([self.start()])
         for item in clauses.ranges:
             cases = self._in_range(item, mark, cases)
@@ -113,11 +113,11 @@ class Reader:
                 yield from now.where(*way)
 
     def forms(self, parts: Sequence[Expression], case: Case) -> Iterator[tuple[tuple[Affine, ...], Case]]:
-        """The affine forms of expressions, in each case."""
+        """Yields the affine forms of expressions in each case."""
         return through(parts, case, self.form)
 
     def form(self, expression: Expression, case: Case) -> Iterator[tuple[Affine, Case]]:
-        """The affine form of an expression, in each case."""
+        """Yields the affine form of an expression in each case."""
         if isinstance(expression, Constant):
             yield Affine.of(expression.value), case
         elif isinstance(expression, Named):
@@ -155,7 +155,7 @@ class Reader:
             raise NotCoveredError(f"({left}) {sign} ({right}) is not affine", token)
 
     def _divided(self, token: Token, form: Affine, by: int, case: Case) -> Iterator[tuple[Affine, Case]]:
-        """By a number: one case for each remainder."""
+        """Divides by a number: one case for each remainder."""
         if by == 0:
             return  # not a program
         key = (form, by)
@@ -170,7 +170,7 @@ class Reader:
             yield (Affine.of(rest) if token.text == "%" else (form - rest) * Fraction(1, by)), now
 
     def _by_a_size(self, token: Token, form: Affine, by: Affine, case: Case) -> Iterator[tuple[Affine, Case]]:
-        """By a size: the quotient is -1, 0 or 1, if the ranges say so."""
+        """Divides by a size; the ranges must imply that the quotient is -1, 0 or 1."""
         for outside in ([by * -1], [-1 * by - form - 1], [form - by * 2]):
             if feasible([*case.known, *outside]):
                 raise NotCoveredError(f"({form}) {token.text} ({by}) is not between -1 and 1 times ({by})", token)
@@ -182,13 +182,13 @@ class Reader:
 
 @dataclass(frozen=True)
 class BitBox:
-    """A box of bits of an array: in each coordinate all from the first to the last."""
+    """A box of bits of an array, with a first and a last index in each coordinate."""
 
     array: str
     ranges: tuple[tuple[Affine, Affine], ...]
 
     def put(self, values: Mapping[str, Affine]) -> BitBox:
-        """The bits with these forms in place of variables."""
+        """Returns the bits with these forms substituted for variables."""
         return BitBox(self.array, tuple((first.put(values), last.put(values)) for first, last in self.ranges))
 
 
@@ -198,7 +198,7 @@ class LineCase:
 
     token: Token
     case: Case
-    indices: frozenset[str]  # the variables that are its own
+    indices: frozenset[str]  # its own variables
     bits: tuple[BitBox, ...]
     values: tuple[Affine, ...] = ()
     targets: tuple[BitBox, ...] = ()
@@ -208,7 +208,7 @@ _Tested = tuple[tuple[BitBox, ...], tuple[Affine, ...]]
 
 
 class Lines:
-    """Cells, blocks and rules of a text, given its sizes with their smallest values and the numbers that follow."""
+    """Cells, blocks and rules of a text, given the smallest values of its sizes and the derived numbers."""
 
     def __init__(
         self, rules: RuleText, sizes: Mapping[str, int], lets: Mapping[str, Expression], rest_as_cells: bool
@@ -219,7 +219,7 @@ class Lines:
 
     @cached_property
     def cells(self) -> list[LineCase]:
-        """Without `cell` lines, every block is a cell; in a node program, every block that is in no other."""
+        """Returns the cells. Without `cell` lines every block is a cell; in a node program, every remaining block."""
         lines: list[syntax.Cell | syntax.Block] = [*self.text.each(syntax.Cell)]
         if not lines or self.rest_as_cells:
             lines += self.text.each(syntax.Block)
@@ -227,22 +227,22 @@ class Lines:
 
     @cached_property
     def blocks(self) -> list[LineCase]:
-        """The blocks; their indices have one mark."""
+        """Returns the blocks, whose indices have one mark."""
         return [found for line in self.text.each(syntax.Block) for found in self.members(line, "'")]
 
     @cached_property
     def rules(self) -> list[LineCase]:
-        """The rules; their indices have two marks."""
+        """Returns the rules, whose indices have two marks."""
         return [found for line in self.text.each(syntax.WhenClause) for found in self.rule(line)]
 
     def members(self, line: syntax.Cell | syntax.Block, mark: str) -> Iterator[LineCase]:
-        """The cases of a line that groups bits."""
+        """Yields the cases of a line that groups bits."""
         for row in self.reader.rows(line.clauses, mark):
             for bits, case in through(line.members, row, self.single_bits):
                 yield LineCase(line.token, case, _own(line.clauses, mark), tuple(chain(*bits)))
 
     def rule(self, line: syntax.WhenClause) -> Iterator[LineCase]:
-        """The cases of a rule; comparisons between bits test for 0 and for 1, which is the same to the theorem."""
+        """Yields the cases of a rule; comparisons of bits test for 0 and 1, which is equivalent for the theorem."""
         for row in self.reader.rows(line.clauses, "''"):
             for tests, case in through(line.tests, row, self.tested):
                 tested = tuple(bit for bits, _ in tests for bit in bits)
@@ -253,7 +253,7 @@ class Lines:
     def tested(
         self, test: syntax.Test, case: Case
     ) -> Iterator[tuple[tuple[tuple[BitBox, ...], tuple[Affine, ...]], Case]]:
-        """The bits that a rule tests, and what it computes to compare them with."""
+        """Yields the bits that a rule tests, and the values it compares them with."""
         right = test.right
         if isinstance(right, Named) and right.text in self.extents:
             right = syntax.BitRef(right.token, ())
@@ -264,7 +264,7 @@ class Lines:
                 yield (tuple(chain(*bits)), value), then
 
     def box(self, reference: syntax.BitRef, case: Case) -> Iterator[tuple[BitBox, Case]]:
-        """The box of bits that a reference stands for, in each case."""
+        """Yields the box of bits of a reference in each case."""
         extents = self.extents[reference.token.text]
         parts = reference.parts or tuple(syntax.IndexPart(None, None) for _ in extents)
 
@@ -278,17 +278,17 @@ class Lines:
             yield BitBox(reference.key, ranges), now  # type: ignore[arg-type]
 
     def single_bits(self, reference: syntax.BitRef, case: Case) -> Iterator[tuple[list[BitBox], Case]]:
-        """The bits of a box, one by one."""
+        """Yields the bits of a box individually."""
         for box, now in self.box(reference, case):
             lengths = [(last - first).constant for first, last in box.ranges]
             if any(length is None or length >= MOST_ROWS for length in lengths):
-                raise NotCoveredError(f"how many bits {box.array}[...] has depends on the size", reference.token)
+                raise NotCoveredError(f"the number of bits of {box.array}[...] depends on the size", reference.token)
             places = product(*(range(int(length or 0) + 1) for length in lengths))
             bits = [[first + k for (first, _), k in zip(box.ranges, place, strict=True)] for place in places]
             yield [BitBox(box.array, tuple((one, one) for one in bit)) for bit in bits], now
 
     def extents_at_least_one(self) -> list[Affine]:
-        """What must not be negative, so that the text is a program: each extent less one."""
+        """Returns the forms that must not be negative in a program: each extent minus one."""
         found = []
         for extents in self.extents.values():
             for extent in extents:

@@ -1,4 +1,4 @@
-"""Which kinds of cells a rule text has at every size: its sizes, a cut-off from the theorem, and all sizes up to it."""
+"""Proves which kinds of cells a rule text has at every size, by checking all sizes up to a cut-off from the theorem."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from bitwright.rules.program import Program
 from bitwright.rules.text import RuleText, parse_any, syntax
 from bitwright.rules.text.rule_text import words_of
 
-GRAPH = {"nodes": 16, "ports": 48}  # numbers of a graph, and what they are where none is given
+GRAPH = {"nodes": 16, "ports": 48}  # numbers of a graph and their defaults
 _SAY_CELLS = syntax.BitsDeclaration | syntax.Block | syntax.Cell | syntax.WhenClause
 
 
 @dataclass(frozen=True)
 class SizedText:
-    """A rule text whose sizes are open.
+    """A rule text with variable sizes.
 
-    `sizes` are the numbers that its bits, blocks, cells and rules depend on and that follow from no others, with the
-    values that the text gives them. In a node program a `let` that mentions `nodes` or `ports` is one: whatever the
-    graph is, its value is some number. `lets` are those that follow from sizes.
+    `sizes` are the independent numbers that its bits, blocks, cells and rules depend on, with their values in the text.
+    In a node program they include every `let` that mentions `nodes` or `ports`, which has some value on any graph.
+    `lets` are the numbers derived from sizes.
     """
 
     rules: RuleText
@@ -42,7 +42,7 @@ class SizedText:
 
     @classmethod
     def read(cls, text: str, given_lets: Collection[str] = ()) -> SizedText:
-        """Reads a text without problems; numbers that were given are sizes, even if they follow from others."""
+        """Reads a valid text; given numbers are sizes, even if they could be derived from others."""
         rules = RuleText.of(text)
         given = GRAPH if rules.tree.is_node_program else {}
         names = {*rules.lets, *given}
@@ -64,11 +64,11 @@ class SizedText:
 
     @property
     def is_node_program(self) -> bool:
-        """Whether its sizes may be those of graphs."""
+        """Whether its sizes may come from graphs."""
         return self.rules.tree.is_node_program
 
     def at(self, *values: int) -> Program | None:
-        """The program at these sizes, in the order of `sizes`; None where the text is none there."""
+        """Returns the program at these sizes, in the order of `sizes`; None if there is none."""
         asked = dict(zip(self.sizes, values, strict=True))
         if not self.is_node_program:
             found = self.rules.at_or_none(asked)
@@ -83,12 +83,12 @@ class SizedText:
 FORMAT = "bitwright kinds certificate 1"
 Progress = Callable[[int, int], None]
 _MOST_SIZES = 4_096  # up to the cut-off
-_FIRST_TRIED = 64  # sizes that are tried to find the smallest at which a text is a program
+_FIRST_TRIED = 64  # sizes to try for the smallest at which a text is a program
 
 
 @dataclass(frozen=True)
 class SeenKind:
-    """A kind, and the first size and cell at which it was seen; a cell is given by its first bit."""
+    """A kind with the first size and cell where it occurs; a cell is named by its first bit."""
 
     kind: Kind
     sizes: Mapping[str, int]
@@ -97,7 +97,7 @@ class SeenKind:
 
 @dataclass(frozen=True)
 class LineProof:
-    """The cells of one line, in one case: what its kinds can depend on."""
+    """The dependencies of the kinds of one line's cells in one case."""
 
     line: int
     atoms: tuple[Affine, ...]
@@ -107,32 +107,32 @@ class LineProof:
 
 @dataclass(frozen=True)
 class KindsProof:
-    """What is known of the kinds of a text's cells at every size."""
+    """The result about the kinds of a text's cells at every size."""
 
     verdict: Literal["proved", "not decided"]
     digest: str  # of the text
-    smallest: Mapping[str, int]  # of each size: where the theorem begins
+    smallest: Mapping[str, int]  # the smallest value of each size that the theorem covers
     L0: Mapping[str, int]  # every kind occurs at sizes up to these
     modulus: int
     lines: tuple[LineProof, ...]
-    expanded: tuple[tuple[int, ...], ...]  # the sizes that were looked at
+    expanded: tuple[tuple[int, ...], ...]  # the sizes that were checked
     kinds: tuple[SeenKind, ...]
-    refusal: str | None = None  # the line and the reason, where the theorem does not cover the text
-    of_text: bool = True  # whether it is about a rule text, or about a program as it is
+    refusal: str | None = None  # the line and the reason, if the theorem does not cover the text
+    of_text: bool = True  # whether it is about a rule text rather than a fixed program
 
     def __bool__(self) -> bool:
         return self.verdict == "proved"
 
     @property
     def about(self) -> CoveredSizes:
-        """The sizes that it is about; a single one may be a program below the first that the theorem covers."""
+        """The sizes that it covers; a single program may be below the smallest size of the theorem."""
         if len(self.smallest) == 1:
             return CoveredSizes(dict(zip(self.smallest, min(self.expanded), strict=True)))
         return CoveredSizes(self.smallest)
 
     @property
     def method(self) -> str:
-        """How it is known, in a phrase."""
+        """The method of proof, in a phrase."""
         if self.refusal is not None:
             return f"outside the theorem: {self.refusal}"
         if not self.L0:
@@ -143,7 +143,7 @@ class KindsProof:
         )
 
     def claim(self) -> Claim:
-        """The link of the chain that is about sizes."""
+        """The link of the chain about sizes."""
         kinds = counted(len(self.kinds), "kind")
         if self.verdict == "proved":
             sizes = str(self.about) if self.of_text else ONE_SIZE
@@ -153,7 +153,7 @@ class KindsProof:
         return Claim("sizes", "not decided", "none", self.method, f"not decided at every size: {self.refusal}")
 
     def certificate(self) -> dict[str, Any]:
-        """The proof as JSON: all of it is recomputed by a checker, which expands every size up to the cut-offs."""
+        """The proof as JSON; a checker recomputes all of it by expanding every size up to the cut-offs."""
         return {
             "format": FORMAT,
             "text_sha256": self.digest,
@@ -177,10 +177,10 @@ class KindsProof:
 
 
 def prove_kinds(what: Algorithm | NodeProgram | str, *, progress: Progress | None = None) -> KindsProof:
-    """Proves which kinds of cells a rule text has at every size, or says which line is outside the theorem.
+    """Proves which kinds of cells a rule text has at every size, or names the line that the theorem does not cover.
 
-    `progress` is told how many sizes are done, of how many. Cells are those of the text, not tiles of them. Of a
-    program that Python code makes, or that was opened without sizes, only this very program is looked at.
+    `progress` receives the number of sizes done and the total. Cells are the text's own, not tiles of them. For a
+    program made by Python code, or opened without sizes, only this single program is checked.
 
     >>> text = '''let l = 4
     ... bits p[l]
@@ -195,7 +195,7 @@ def prove_kinds(what: Algorithm | NodeProgram | str, *, progress: Progress | Non
         what = what.node_program
     text = what if isinstance(what, str) else what.sizing.text if what.sizing is not None else None
     if isinstance(what, str):
-        what = parse_any(what)  # raises what is wrong with it
+        what = parse_any(what)  # raises ProgramError if it is invalid
     if text is None:
         return replace(_proved(SizedText.read(what.text()), progress), of_text=isinstance(what, NodeProgram))
     given = what.sizing.numbers if what.sizing is not None else ()
@@ -218,7 +218,7 @@ def _proved(sized: SizedText, progress: Progress | None) -> KindsProof:
                 break
             if len(smallest) > 1 or wrong[0] >= _FIRST_TRIED:
                 at = ", ".join(f"{name}={value}" for name, value in zip(smallest, wrong, strict=True))
-                raise NotCoveredError(f"the text is no program at {at}")
+                raise NotCoveredError(f"the text is not a program at {at}")
             smallest = {name: value + 1 for name, value in zip(smallest, wrong, strict=True)}
     except NotCoveredError as error:
         return KindsProof("not decided", digest, {}, {}, 0, (), (), (), str(error))
@@ -237,9 +237,9 @@ def _proved(sized: SizedText, progress: Progress | None) -> KindsProof:
 
 
 def _smallest(sized: SizedText) -> dict[str, int]:
-    """The first value of each size at which the text is a program, the others being as the text has them.
+    """Returns the first value of each size at which the text is a program, with the other sizes as in the text.
 
-    Where an extent that depends on other sizes too is below 1, it is left to the theorem.
+    An extent below 1 that also depends on other sizes is left to the theorem.
     """
     extents = _extents(sized)
     found = {}
@@ -251,7 +251,7 @@ def _smallest(sized: SizedText) -> dict[str, int]:
                 found[name] = value
                 break
         else:
-            raise NotCoveredError(f"the text is no program at any {name} up to {max(own, _FIRST_TRIED)}")
+            raise NotCoveredError(f"the text is not a program at any {name} up to {max(own, _FIRST_TRIED)}")
     return found
 
 
@@ -260,7 +260,7 @@ def _extents(sized: SizedText) -> list[Affine]:
 
 
 def _first(sized: SizedText) -> list[int]:
-    """Of each size the first value at which no array that grows with it alone is empty; 0 where there is none."""
+    """Returns the first value of each size at which no array that depends only on it is empty; 0 if there is none."""
     alone = [form for form in _extents(sized) if len(form.names) == 1]
     return [max((ceil(-form[ONE] / form[name]) for form in alone if form[name] > 0), default=0) for name in sized.sizes]
 
@@ -289,8 +289,8 @@ def _line_proofs(sized: SizedText, smallest: Mapping[str, int]) -> tuple[tuple[L
 def _expanded(
     sized: SizedText, smallest: Mapping[str, int], L0: Mapping[str, int], valid: Sequence[Affine]
 ) -> list[tuple[int, ...]]:
-    """All sizes up to the cut-off."""
+    """Returns all sizes up to the cut-off."""
     ranges = [range(smallest[name], L0[name] + 1) for name in sized.sizes]
     if (points := prod(map(len, ranges))) > _MOST_SIZES:
-        raise NotCoveredError(f"{points:,} sizes up to the cut-off are too many to look at")
+        raise NotCoveredError(f"{points:,} sizes up to the cut-off are too many to check")
     return [at for at in product(*ranges) if not _negative(valid, dict(zip(sized.sizes, at, strict=True)))]

@@ -1,6 +1,6 @@
 """The paper's algorithms (Section 4.1, App. B.1-B.3): addition, multiplication and permutation.
 
-Their rule texts are beside this file.
+Their rule texts are in the same folder.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from bitwright.rules import Algorithm, Builder, span, word
 from bitwright.rules.algorithm import Sizing
 from bitwright.rules.text import parse
 
-MAX_BITS = 1_000_000  # beyond it a program no longer fits into the memory of an ordinary machine
+MAX_BITS = 1_000_000  # beyond this a program exceeds the memory of an ordinary machine
 
 
 def check_bits(bits: int, most: int = MAX_BITS) -> int:
-    """`bits` as an int, or an InputError."""
+    """`bits` as an int; raises InputError if it is invalid."""
     try:
         bits = index(bits)
     except TypeError:
@@ -35,18 +35,18 @@ def check_bits(bits: int, most: int = MAX_BITS) -> int:
     return bits
 
 
-_WORK = 1 << 40  # rows of a text: these are our own, and their sizes are checked
-_KEPT = 16  # bits up to which a program is made once in a process, with all that is worked out of it
+_WORK = 1 << 40  # rows of a text; shipped texts have checked sizes
+_KEPT = 16  # most bits of a program that a process caches, with its derived values
 _SMALL: dict[tuple[str, int], Algorithm] = {}
-_LONGEST = 20_000  # bits of a factor: beyond, the number of steps is more than rule text can say
+_LONGEST = 20_000  # most bits of a factor; rule text cannot express more steps
 
 
 def addition(bits: int, counter: bool = False) -> Algorithm:
     """Adds two numbers of `bits` bits; the sum is read after 2l steps.
 
-    With `counter` the program tells by itself that it is done (App. B.2, "Termination").
+    With `counter` the program itself detects that it is done (App. B.2, "Termination").
 
-    The paper's box writes the carry to c[i+1]; it has to be c[i] (see docs/explanation/errata.md).
+    The paper's box writes the carry to c[i+1]; the correct bit is c[i] (see docs/explanation/errata.md).
 
     >>> from bitwright import run
     >>> run(addition(10), p=719, q=483).value
@@ -68,12 +68,12 @@ def multiplication(bits: int) -> Algorithm:
 
 
 def shipped(file: str, name: str, bits: int, again: Callable[[int], Algorithm], description: str) -> Algorithm:
-    """The algorithm of a text in one size; its number is called `bits`."""
+    """The algorithm of a text at one size; its number is called `bits`."""
     l, text = check_bits(bits), _texts()[file]
     if (file, l) in _SMALL:
         return _SMALL[file, l]
     read = parse(text, name, {"l": l}, _WORK)
-    inputs = tuple(replace(word, sized_by="") for word in read.inputs)  # there is no line to change
+    inputs = tuple(replace(word, sized_by="") for word in read.inputs)  # there is no `let` line to name
     found = replace(read, inputs=inputs, sizing=Sizing({"bits": l}, again, text), description=description.format(l))
     if l <= _KEPT:
         _SMALL[file, l] = found
@@ -82,12 +82,12 @@ def shipped(file: str, name: str, bits: int, again: Callable[[int], Algorithm], 
 
 @cache
 def _texts() -> dict[str, str]:
-    """The texts of all algorithms, read at once: a confined process may read no files later."""
+    """The texts of all algorithms, read together: a confined process cannot read files later."""
     files = ("addition", "addition-counter", "multiplication", "permutation")
     return {file: (Path(__file__).parent / f"{file}.bw").read_text() for file in files}
 
 
-_STATED = 256  # bits of a permutation that says what it computes
+_STATED = 256  # most bits of a permutation with `ensure` lines
 
 
 def permutation(order: Sequence[int]) -> Algorithm:
@@ -121,12 +121,12 @@ def permutation(order: Sequence[int]) -> Algorithm:
 
 
 def _lines(order: Sequence[int]) -> tuple[str, ...]:
-    """The specification, bit by bit; none for a long permutation."""
+    """The specification, bit by bit; empty for a long permutation."""
     return tuple(f"p[{to}] == in.p[{bit}]" for bit, to in enumerate(order, 1)) if len(order) <= _STATED else ()
 
 
 def reversal(bits: int) -> Algorithm:
-    """The permutation that reverses the bits: the one that there is in every size.
+    """The permutation that reverses the bits, which exists at every size.
 
     >>> from bitwright import run
     >>> run(reversal(4), p=0b0011).value == 0b1100
@@ -137,16 +137,16 @@ def reversal(bits: int) -> Algorithm:
 
 
 def checked_order(given: object) -> list[int]:
-    """The places in a list; raises InputError unless it contains each of 1..l exactly once."""
+    """The positions in a list; raises InputError unless it contains each of 1..l exactly once."""
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise InputError(f"an order is a list of the places of bits, such as [3, 1, 2], got {shorten(repr(given))}")
+        raise InputError(f"an order must be a list of bit positions, such as [3, 1, 2], got {shorten(repr(given))}")
     order = [whole_number(place, "each position of an order") for place in given]
     l, seen = check_bits(len(order)), set[int]()
     for place in order:
         if not 1 <= place <= l:
-            raise InputError(f"an order of {counted(l, 'bit')} uses the positions 1 to {l}, got {shorten(place)}")
+            raise InputError(f"an order of {counted(l, 'bit')} must use the positions 1 to {l}, got {shorten(place)}")
         if place in seen:
-            raise InputError(f"an order moves each bit to a place of its own, but {place} occurs twice")
+            raise InputError(f"an order must move each bit to a different position, but {place} occurs twice")
         seen.add(place)
     return order
 
@@ -174,7 +174,7 @@ def known_algorithm(bits: Sequence[str], templates: Iterable[str], program_id: s
 
 
 def order_of(permutation: Algorithm) -> list[int]:
-    """Where a permutation moves each bit, bit 1 first."""
+    """The target position of each bit of a permutation, bit 1 first."""
     program = permutation.program
     by_bit = sorted(
         range(program.templates), key=lambda t: int(program.block_members(int(program.template_block[t]))[0])
@@ -183,7 +183,7 @@ def order_of(permutation: Algorithm) -> list[int]:
 
 
 def _order(templates: Iterable[str], length: int) -> list[int]:
-    """Where each bit goes, by lines such as `when p[2]=1 write p[1]`; 0 for a bit without a line."""
+    """The target position of each bit, from lines such as `when p[2]=1 write p[1]`; 0 for a bit without a line."""
     places = [0] * length
     for line in templates:
         if (found := re.fullmatch(r"when p\[([1-9][0-9]{0,6})\]=1 write p\[([1-9][0-9]{0,6})\]", line, re.ASCII)) and (

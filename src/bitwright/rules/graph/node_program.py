@@ -1,4 +1,4 @@
-"""Node programs, and the algorithm that one is on a given graph."""
+"""Node programs, and their algorithms on given graphs."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from bitwright.rules.layout import IntArray
 from bitwright.rules.text.node_text import NodeExpansion
 from bitwright.rules.text.rule_text import RuleText
 
-_NODES, _PORTS = 16, 48  # where no graph is given
-_SIZES = ((1, 0), (2, 2), (3, 4), (_NODES, _PORTS), (1_000, 4_000))  # at which kinds are determined
-_KEPT = 8  # schemas
-MAX_WIDTH = 62  # bits of a number that nodes have
+_NODES, _PORTS = 16, 48  # default graph size
+_SIZES = ((1, 0), (2, 2), (3, 4), (_NODES, _PORTS), (1_000, 4_000))  # sizes at which kinds are determined
+_KEPT = 8  # most schemas in the cache
+MAX_WIDTH = 62  # most bits of a node's number
 
 
 @dataclass(frozen=True, eq=False)
 class NodeProgram(Shown):
-    """Rules that every node of a graph runs; `on` gives the algorithm that this is on some graph.
+    """Rules that every node of a graph runs; `on` returns the algorithm for a given graph.
 
     >>> from bitwright import parse
     >>> flood = parse("bits x; block x; when x=1 write x far.x; input source = x".replace("; ", chr(10)))
@@ -59,11 +59,11 @@ class NodeProgram(Shown):
 
     @property
     def sizing(self) -> Sizing | None:
-        """How to make it with other numbers."""
+        """How to rebuild it with other numbers."""
         return self.rules.sizing(self.name, self.lets)
 
     def schema(self, nodes: int = _NODES, ports: int = _PORTS) -> Schema:
-        """The schema for graphs of this size; for most programs it is the same for all."""
+        """The schema for graphs of this size; most programs have the same one for all sizes."""
         size = nodes if "nodes" in self.depends_on else _NODES, ports if "ports" in self.depends_on else _PORTS
         values = NodeExpansion(self.rules.tree, self.lets, *size).let_values() if self._let_lines_alone else None
         key = size if values is None else ("lets", *values)
@@ -80,21 +80,21 @@ class NodeProgram(Shown):
 
     @property
     def inputs(self) -> tuple[NodeWord, ...]:
-        """Numbers that enter: at every node, at every port, or for the graph."""
+        """The inputs: numbers of every node, of every port, or of the graph."""
         return self.schema().inputs
 
     @property
     def let_names(self) -> list[str]:
-        """The numbers that its text gives values to, and that may be given others."""
+        """The numbers that its text defines, and that callers may override."""
         return list(self.rules.lets)
 
     @property
     def outputs(self) -> tuple[NodeWord, ...]:
-        """Numbers that leave."""
+        """The outputs."""
         return self.schema().outputs
 
     def to_dict(self) -> dict[str, Any]:
-        """Its parts, as `bitwright show --json` prints them; for a graph of 16 nodes if they depend on the size."""
+        """Its contents, as `bitwright show --json` prints them; for a graph of 16 nodes if they depend on the size."""
         schema = self.schema()
         return {
             "name": self.name,
@@ -129,14 +129,14 @@ class NodeProgram(Shown):
 
     @cached_property
     def depends_on(self) -> set[str]:
-        """Which of `nodes` and `ports` its text mentions; if neither, it says the same for graphs of all sizes."""
+        """Which of `nodes` and `ports` its text mentions; if neither, it is the same for graphs of all sizes."""
         return self.rules.mentions(("nodes", "ports"), without=self.lets)
 
     @cached_property
     def looked_at(self) -> tuple[tuple[int, int], ...]:
-        """The sizes of graphs, nodes and ports, of which its kinds are; those that it is not for are left out.
+        """The sizes, as nodes and ports, at which its kinds are determined; sizes without a valid program are skipped.
 
-        It is not for a size at which, say, an array would have no bits.
+        A size has no valid program if, for example, an array would have no bits.
         """
         found = []
         for size in _SIZES:
@@ -147,7 +147,7 @@ class NodeProgram(Shown):
 
     @property
     def graphs(self) -> str:
-        """The graphs on which all its cells are of its kinds: `every graph`, or those of the sizes looked at.
+        """The graphs for which its kinds are complete: `every graph`, or graphs of the sizes examined.
 
         >>> from bitwright import parse
         >>> flood = ["bits x[l]", "block x[i] for i in 1..l", "when x[i]=1 write x[i] far.x[i] for i in 1..l"]
@@ -160,30 +160,32 @@ class NodeProgram(Shown):
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of cells on graphs of several sizes, from a single node on; in most programs they are the same."""
+        """The kinds of cells on graphs of several sizes, from a single node on; usually the same at all sizes."""
         return tuple(sorted({kind for size in self.looked_at for kind in self.schema(*size).program.kinds.kinds}))
 
     def schemas(self) -> list[NodeSchema]:
-        """Ordinary programs whose cells have all its kinds: one, or several if sizes differ in kinds."""
+        """Ordinary programs whose cells have all its kinds: several if sizes differ in kinds."""
         found, left = [], set(self.kinds)
         for size in ((_NODES, _PORTS), *self.looked_at):
             schema = self.schema(*size)
             if left & set(schema.program.kinds.kinds):
                 left -= set(schema.program.kinds.kinds)
                 words = tuple(Word(word.name, word.bits) for word in schema.outputs)
-                found.append(NodeSchema(self.name, schema.program, outputs=words, steps=1, node_program=self))
+                how: dict[str, Any] = {"outputs": words, "steps": 1, "sizing": self.sizing}
+                found.append(NodeSchema(self.name, schema.program, node_program=self, **how))
         return found
 
     def on(
         self, topology: Topology, values: Mapping[str, IntArray] | None = None, names: Sequence[Hashable] | None = None
     ) -> GraphAlgorithm:
-        """The algorithm on a graph, with a value of each input for every node, or port, or for the graph.
+        """The algorithm on a graph, with a value of each input for every node or port, or for the graph.
 
-        `names` are those of the nodes, for people to read.
+        Args:
+            names: readable names of the nodes
         """
         if not isinstance(topology, Topology):
             raise InputError(
-                f"on takes a Topology, got a {type(topology).__name__}; run(program, graph=...) opens others"
+                f"on takes a Topology, got a {type(topology).__name__}; run(program, graph=...) accepts other graphs"
             )
         schema = self.schema(topology.nodes, topology.ports)
         _check_names(topology, names)
@@ -214,7 +216,7 @@ class NodeProgram(Shown):
     def _set(
         self, on: BoolArray, wiring: GraphWiring, word: NodeWord, values: IntArray, names: Sequence[Hashable] | None
     ) -> None:
-        """Puts the values of an input into the state."""
+        """Writes the values of an input into the state."""
         given = _whole_numbers(word.name, values)
         count = wiring.count(word.place)
         if given.shape != (count,):
@@ -224,9 +226,9 @@ class NodeProgram(Shown):
         if len(wrong := np.flatnonzero((given < low) | (given > high))):
             at = int(wrong[0])
             of = f" of node '{at if names is None else names[at]}'" if word.place == "node" else ""
-            raise InputError(f"{word.name}{of} is {int(given[at])}, but it lies between {low} and {high}")
+            raise InputError(f"{word.name}{of} is {int(given[at])}, but must be between {low} and {high}")
         if word.one and np.count_nonzero(given) != 1:
-            raise InputError(f"{word.name} is one node, got {np.count_nonzero(given)}")
+            raise InputError(f"{word.name} must be one node, got {np.count_nonzero(given)}")
         if word.unique:
             order = np.argsort(given, kind="stable")
             if len(same := np.flatnonzero(given[order][1:] == given[order][:-1])):
@@ -245,7 +247,7 @@ class NodeProgram(Shown):
 
     @property
     def sizes(self) -> str:
-        """`2 bits of nodes, 3 templates`: what it has, in words."""
+        """`2 bits of nodes, 3 templates`: its sizes in words."""
         schema = self.schema()
         counts = Counter[str](schema.place_of(bit) for bit in range(schema.bits))
         words = {"node": "of nodes", "port": "of ports", "whole": "of the whole"}
@@ -258,7 +260,7 @@ class NodeProgram(Shown):
 
 @dataclass(frozen=True, repr=False)
 class NodeSchema(Algorithm):
-    """A node program without a graph: each bit once. Its cells can be shown, trained and proved; it does not run.
+    """A node program without a graph: each bit once. Its cells can be shown, trained and proved, but it does not run.
 
     >>> from bitwright import parse
     >>> flood = parse(chr(10).join(["bits x", "block x", "when x=1 write x far.x", "input source = x"]))
@@ -271,7 +273,7 @@ class NodeSchema(Algorithm):
 
 @dataclass(frozen=True, repr=False)
 class GraphAlgorithm(Algorithm):
-    """A node program on a graph, with what is on at the start; it has no inputs any more.
+    """A node program on a graph, with its start values; it has no inputs of its own.
 
     >>> from bitwright import parse
     >>> flood = parse(chr(10).join(["bits x", "block x", "when x=1 write x far.x", "input source = x"]))
@@ -283,8 +285,8 @@ class GraphAlgorithm(Algorithm):
     """
 
     wiring: GraphWiring = field(kw_only=True)
-    names: tuple[Hashable, ...] = ()  # of the nodes
-    given: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # inputs as a person gave them
+    names: tuple[Hashable, ...] = ()  # names of the nodes
+    given: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # the input values
 
     @property
     def topology(self) -> Topology:
@@ -292,7 +294,7 @@ class GraphAlgorithm(Algorithm):
         return self.wiring.topology
 
     def read_places(self, state: BoolArray, place: str = "node") -> dict[str, list[int | None]]:
-        """The outputs of all nodes, or ports, in a state; None where an output has no value."""
+        """The outputs of all nodes or ports in a state; None for outputs without a value."""
         found: dict[str, list[int | None]] = {}
         for word in self.wiring.schema.outputs:
             if word.place == place:
@@ -300,7 +302,7 @@ class GraphAlgorithm(Algorithm):
         return found
 
     def read_nodes(self, state: BoolArray) -> dict[Hashable, dict[str, Any]]:
-        """The outputs of each node in a state, with those of its ports: neighbours for a flag, else pairs."""
+        """The outputs of each node in a state, with its ports' outputs: neighbours for a flag, otherwise pairs."""
         found: list[dict[str, Any]] = [{} for _ in self.names]
         for name, values in self.read_places(state).items():
             for own, value in zip(found, values, strict=True):
@@ -326,16 +328,16 @@ class GraphAlgorithm(Algorithm):
         given: list[int | None] = values.tolist()
         if word.where is None:
             return given
-        there = state[self.wiring.bits(word.where, at)].tolist()
-        return [value if has else None for value, has in zip(given, there, strict=True)]
+        present = state[self.wiring.bits(word.where, at)].tolist()
+        return [value if has else None for value, has in zip(given, present, strict=True)]
 
 
 def graphs_of(programs: Sequence[NodeProgram]) -> str:
-    """The graphs on which all cells of these node programs are of their kinds, as `NodeProgram.graphs` says them.
-
-    Cells are those of the schema whatever the edges are. Self-loops and parallel edges wire several ports of a cell to
-    one bit, and the theorem of cells asks only that the union of the wired ports be the templates that write the bit
-    (docs/explanation/cells.md). So a schema that is the same for all sizes has the cells of every graph.
+    """The graphs for which the kinds of these node programs are complete, worded as in `NodeProgram.graphs`.
+    The cells are the schema's, whatever the edges are. Self-loops and parallel edges wire several ports of a cell to
+    one bit, and the theorem of cells requires only that the union of the wired ports be the templates that write it
+        (docs/explanation/cells.md). A schema that is the same for all sizes therefore has the cells of every graph.
+        (docs/explanation/cells.md). A schema that is the same for all sizes therefore has the cells of every graph.
     """
     depends_on = set().union(*(one.depends_on for one in programs))
     if not depends_on:
@@ -355,7 +357,7 @@ def _and(words: Sequence[str]) -> str:
 
 
 def _whole_numbers(name: str, values: IntArray) -> IntArray:
-    """Values of an input as an array; numbers of more than 63 bits stay Python's own."""
+    """Values of an input as an array; numbers of more than 63 bits stay Python integers."""
     given = np.asarray(values)
     if given.dtype.kind == "O" and all(isinstance(value, int) for value in given.ravel().tolist()):
         return given
@@ -365,25 +367,25 @@ def _whole_numbers(name: str, values: IntArray) -> IntArray:
 
 
 def _check_names(topology: Topology, names: Sequence[Hashable] | None) -> None:
-    """Raises InputError unless every node has a name of its own."""
+    """Raises InputError unless all nodes have different names."""
     if names is None:
         return
     if len(names) != topology.nodes:
         raise InputError(f"there are {counted(topology.nodes, 'node')}, and names of {len(names):,}")
     if len(set(names)) < len(names):
         again = next(name for name, times in Counter(names).items() if times > 1)
-        raise InputError(f"two nodes have the name {again!r}; each needs its own")
+        raise InputError(f"two nodes have the name {again!r}; names must be distinct")
 
 
 def check_graph(program: str, schema: Schema, topology: Topology, names: Sequence[Hashable] | None) -> None:
-    """Raises InputError for a graph that a node program is not for."""
+    """Raises InputError for a graph that does not meet a program's requirements."""
 
     def name(node: int) -> str:
         return f"'{node if names is None else names[node]}'"
 
     if topology.directed and "directed" not in schema.requires:
         raise InputError(
-            f"{program} is for undirected graphs, and this one is directed; make its edges go both ways "
+            f"{program} is for undirected graphs, but this graph is directed; make its edges undirected "
             "(G.to_undirected() in networkx, a list that is not directed), or write 'graph directed' in the program"
         )
     for path, bit in schema.targets:
@@ -391,7 +393,7 @@ def check_graph(program: str, schema: Schema, topology: Topology, names: Sequenc
             raise InputError("a directed edge has no port at its far end; this program needs undirected edges")
         if topology.board is None and path.partition(".")[0] in ("north", "south", "west", "east"):
             raise InputError(
-                f"'{path}' is a way on boards, and this graph is none; give a shape: board:20x30 or torus:20x30"
+                f"'{path}' needs a board, which this graph is not; give a shape: board:20x30 or torus:20x30"
             )
     if "simple" in schema.requires:
         if len(loops := np.flatnonzero(topology.port_node == topology.port_far)):
@@ -413,11 +415,11 @@ def check_graph(program: str, schema: Schema, topology: Topology, names: Sequenc
         )
     if "connected" in schema.requires and (parts := components(topology)).max(initial=0) > 0:
         apart = int(np.flatnonzero(parts > 0)[0])
-        raise InputError(f"{program} is for connected graphs; there is no way from {name(0)} to {name(apart)}")
+        raise InputError(f"{program} is for connected graphs; there is no path from {name(0)} to {name(apart)}")
 
 
 def components(topology: Topology) -> IntArray:  # (nodes,)
-    """The connected component of each node, counted from 0 in the order of their first nodes."""
+    """The connected component of each node, numbered from 0 by first node."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

@@ -1,4 +1,4 @@
-"""A node program as an ordinary program: every bit once, and a bit for each target with a path."""
+"""A node program as an ordinary program: every bit once, plus a bit for each target with a path."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ Place = Literal["node", "port", "whole"]
 
 @dataclass(frozen=True)
 class NodeWord:
-    """A number that every node has, or every port, or the graph as a whole; its lowest bit first."""
+    """A number of every node, of every port, or of the whole graph; lowest bit first."""
 
     name: str
     place: Place
     bits: tuple[int, ...]  # of the schema
     signed: bool = False
-    unique: bool = False  # whether no two nodes may have the same
+    unique: bool = False  # whether the values of all nodes must differ
     also: tuple[int, ...] = ()  # bits, or targets with a path, that get the same value, if it has one bit
-    where: int | None = None  # the bit that says where an output has a value
-    way: Literal["", "not", "place"] = ""  # whether the bits are the complement, or one of them is on at its place
-    positive: bool = False  # whether 0 is no value of it
-    one: bool = False  # whether it is 1 at a single node
+    where: int | None = None  # the bit that marks where an output has a value
+    way: Literal["", "not", "place"] = ""  # whether the bits are complemented, or one-hot
+    positive: bool = False  # whether 0 is excluded
+    one: bool = False  # whether it is 1 at exactly one node
 
     @property
     def width(self) -> int:
@@ -46,20 +46,20 @@ class NodeWord:
 class Schema:
     """A node program for graphs of one size.
 
-    The kinds of its program's cells are those of every graph of its size: a target with a path is one column, however
-    many bits it reaches on a graph. That some nodes have no neighbour, or some port no next one, makes no further kind.
+    The kinds of its program's cells are the kinds on every graph of its size: a target with a path is one column,
+    however many bits it reaches on a graph. Nodes without neighbours, or ports without a next one, add no kind.
     """
 
     program: Program  # the declared bits, then the targets with a path
-    places: tuple[Place, ...]  # of each declared name
-    targets: tuple[tuple[str, int], ...]  # of each bit behind the declared ones: its path, and the bit that it reaches
+    places: tuple[Place, ...]  # place of each declared name
+    targets: tuple[tuple[str, int], ...]  # for each bit after the declared ones: its path, and the bit that it reaches
     chains: dict[int, int]  # the bit of a port, and the bit of a node that comes after the last port
     inputs: tuple[NodeWord, ...]
     outputs: tuple[NodeWord, ...]
     start: tuple[int, ...]
     steps: int | None
     halt: Halt
-    requires: frozenset[str]  # of `simple`, `connected`, `directed`
+    requires: frozenset[str]  # a subset of `simple`, `connected`, `directed`
     degree: int | None
 
     @property
@@ -78,7 +78,7 @@ class Schema:
         return ".".join(filter(None, (path, self.program.layout.name_of(reached))))
 
     def text_lines(self) -> Iterator[str]:
-        """Its canonical rule text; parsing it gives a node program that says the same on graphs of this size."""
+        """Its canonical rule text; parsing it gives an equivalent node program on graphs of this size."""
         program, names = self.program, self.program.layout.names
         for declared, place in zip(program.layout.fields, self.places, strict=False):
             yield f"{'' if place == 'node' else f'{place} '}bits {declared}"
@@ -109,7 +109,7 @@ class Schema:
             yield "halt at fixed point" if self.halt == FIXED_POINT else f"halt when {names[self.halt]}"
 
     def _target_order(self, bit: int) -> tuple[int, str]:
-        """Sorts targets behind the bit that they reach, whichever was used first."""
+        """Sorts targets by the bit that they reach, independent of their first use."""
         path, reached = self.targets[bit - self.bits] if bit >= self.bits else ("", bit)
         return reached, path
 

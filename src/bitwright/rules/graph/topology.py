@@ -15,7 +15,7 @@ from bitwright.rules.layout import IntArray
 
 @dataclass(frozen=True)
 class Board:
-    """Rows and columns of nodes, numbered row by row; `around` if the last row and column border on the first.
+    """Rows and columns of nodes, numbered row by row; with `around` the last row and column border on the first.
 
     >>> Board(2, 3, around=False).beside("south.east").tolist()
     [4, 5, -1, -1, -1, -1]
@@ -26,21 +26,21 @@ class Board:
     around: bool
 
     def beside(self, way: str) -> IntArray:  # (nodes,)
-        """The node that lies this way of each one, such as north or south.west; -1 beyond the border."""
+        """The neighbour of each node in this direction, such as north or south.west; -1 beyond the border."""
         row, column = np.indices((self.rows, self.columns))
         row = row + ("south" in way) - ("north" in way)
         column = column + ("east" in way) - ("west" in way)
-        there = row % self.rows * self.columns + column % self.columns
+        neighbour = row % self.rows * self.columns + column % self.columns
         inside = (row >= 0) & (row < self.rows) & (column >= 0) & (column < self.columns)
-        return np.where(inside | self.around, there, -1).ravel()
+        return np.where(inside | self.around, neighbour, -1).ravel()
 
 
 @dataclass(frozen=True, eq=False)
 class Topology(FrozenArrays):
-    """Nodes 0 to N-1 and their ports, node by node; the ports of a node stand in the order of its edges.
+    """Nodes 0 to N-1 and their ports, node by node; the ports of a node are in the order of its edges.
 
-    An undirected edge has a port at each of its ends, and each is the other's opposite; a loop has two at one node. Of
-    a directed edge only the node that it leaves has a port, and there is no opposite.
+    An undirected edge has a port at each of its ends, and each port is the opposite of the other; a loop has two ports
+    at one node. A directed edge has a port only at its source, and no opposite.
 
     >>> path = Topology.from_edges(3, [(0, 1), (1, 2)])
     >>> path.port_node.tolist(), path.port_far.tolist(), path.opposite.tolist()
@@ -54,25 +54,25 @@ class Topology(FrozenArrays):
     port_far: IntArray  # (ports,) the node at the other end
     port_edge: IntArray  # (ports,) the number of its edge
     opposite: IntArray | None  # (ports,) the port at the other end; None for a directed graph
-    board: Board | None = None  # where its nodes are the cells of a board
+    board: Board | None = None  # set if its nodes are the cells of a board
 
     def __post_init__(self) -> None:
         if self.nodes < 1:
-            raise InputError("a graph needs at least one node; this one has none")
+            raise InputError("a graph needs at least one node")
         super().__post_init__()
 
     @classmethod
     def from_edges(cls, nodes: int, edges: ArrayLike, directed: bool = False) -> Topology:
-        """The graph of these pairs of nodes; a node has its ports in the order in which its edges are given."""
+        """The graph of these pairs of nodes; the ports of a node follow the order of its edges."""
         if isinstance(nodes, bool) or not isinstance(nodes, int | np.integer):
-            raise InputError(f"nodes is an integer, got {nodes!r}")
+            raise InputError(f"nodes must be an integer, got {nodes!r}")
         pairs = np.asarray(edges)
         if pairs.size and (pairs.dtype.kind not in "iu" or pairs.ndim != 2 or pairs.shape[1] != 2):
-            raise InputError(f"edges are pairs of nodes, integers from 0 to {nodes - 1}")
+            raise InputError(f"edges must be pairs of nodes, integers from 0 to {nodes - 1}")
         pairs = pairs.astype(np.int64).reshape(-1, 2)
         if len(pairs) and not (pairs.min() >= 0 and pairs.max() < nodes):
             wrong = int(pairs.min() if pairs.min() < 0 else pairs.max())
-            raise InputError(f"an edge joins nodes from 0 to {nodes - 1}; one has {wrong}")
+            raise InputError(f"edges must join nodes from 0 to {nodes - 1}, got node {wrong}")
         owner = pairs[:, 0] if directed else pairs.ravel()
         far = pairs[:, 1] if directed else pairs[:, ::-1].ravel()
         order = np.argsort(owner, kind="stable")
@@ -84,12 +84,12 @@ class Topology(FrozenArrays):
 
     @property
     def ports(self) -> int:
-        """The number of ports: two for each edge, or one for each directed edge."""
+        """The number of ports: two per edge, or one per directed edge."""
         return len(self.port_node)
 
     @property
     def directed(self) -> bool:
-        """Whether edges point; only the nodes that they leave have ports then."""
+        """Whether edges are directed; then only their sources have ports."""
         return self.opposite is None
 
     @property
@@ -115,7 +115,7 @@ class Topology(FrozenArrays):
         return np.stack((self.port_node[first], self.port_far[first]), axis=1) if self.edges else np.zeros((0, 2), int)
 
     def arranged(self, order: IntArray) -> Topology:
-        """The same graph with the ports in another order, `order[new] = old`, in which nodes still ascend."""
+        """The same graph with its ports reordered, `order[new] = old`; they must still be sorted by node."""
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
         opposite = None if self.opposite is None else place[self.opposite[order]]

@@ -1,7 +1,7 @@
-"""From a node program and a graph to a Program: every rule at every node, its targets followed along their paths.
+"""From a node program and a graph to a Program: every rule at every node, with its targets resolved along their paths.
 
-Templates are not written out before somebody asks for one. A step needs the kinds of cells and how they are wired, and
-a board may have 100 templates for each of a million cells.
+Templates are expanded only on demand. A step needs only the kinds of cells and their wiring, and a board may have
+100 templates for each of a million cells.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from bitwright.rules.layout import IntArray, Layout, spread
 from bitwright.rules.program import Program
 
 MAX_BITS = 1 << 31
-_SMALL = 1 << 12  # ports
+_SMALL = 1 << 12  # most ports of a small graph
 
 
 @dataclass(frozen=True, eq=False)
 class GraphWiring:
-    """Which bit of the program on a graph is which bit of the schema, at which node or port.
+    """Maps each bit of the program on a graph to a bit of the schema at a node or port.
 
-    A declared name is an array of the program: its first index counts nodes, or ports node by node. Blocks, templates
-    and cells are those of the schema, once for every node, or port, or once.
+    A declared name is an array of the program: its first index is the node, or the port, node by node. Blocks,
+    templates and cells are copies of the schema's, one for every node or port, or a single one.
     """
 
     schema: Schema
     topology: Topology
 
-    # Where things are.
+    # Positions.
 
     def count(self, place: Place) -> int:
         """The number of such places: nodes, ports, or one."""
@@ -73,14 +73,14 @@ class GraphWiring:
         return base, stride
 
     def bits(self, bit: int, at: IntArray) -> IntArray:
-        """A declared bit at these nodes or ports."""
+        """The numbers of a declared bit at these nodes or ports."""
         base, stride = self._first
         return np.asarray(base[bit] + at * stride[bit])
 
-    # Where targets lead.
+    # Targets.
 
     def reached(self, start: Place, target: int) -> tuple[IntArray, IntArray]:
-        """Pairs of a node, or port, at which a rule stands, and a bit that its target is there."""
+        """Pairs of a node or port where a rule applies, and the bit that its target is there."""
         if self.topology.ports > _SMALL:
             return self._reached(start, target)
         if (start, target) not in self._known:
@@ -89,7 +89,7 @@ class GraphWiring:
 
     @cached_property
     def _known(self) -> dict[tuple[Place, int], tuple[IntArray, IntArray]]:
-        """What was reached before, for small graphs, where finding it again costs more than keeping it."""
+        """Cached targets of small graphs, where recomputing costs more than memory."""
         return {}
 
     def _reached(self, start: Place, target: int) -> tuple[IntArray, IntArray]:
@@ -103,7 +103,7 @@ class GraphWiring:
         return np.concatenate([at for at, _ in found]), np.concatenate([bits for _, bits in found])
 
     def _paths(self, start: Place, path: str, end: Place) -> tuple[IntArray, IntArray]:
-        """Pairs of where a path begins and where it ends."""
+        """Pairs of the start and the end of a path."""
         graph, here = self.topology, np.arange(self.count(start))
         if end == "whole":
             return here, np.zeros_like(here)
@@ -140,19 +140,19 @@ class GraphWiring:
                 has = ports[:-1][graph.port_node[1:] == graph.port_node[:-1]]
                 return has, has + 1
             case ("every", _, _):
-                there = np.arange(self.count(end))
-                return np.zeros_like(there), there
+                ends = np.arange(self.count(end))
+                return np.zeros_like(ends), ends
         assert graph.board is not None
-        there = graph.board.beside(path)
-        return here[there >= 0], there[there >= 0]
+        ends = graph.board.beside(path)
+        return here[ends >= 0], ends[ends >= 0]
 
     def _ports_of(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """For each of these nodes, by its place in the list, all its ports."""
+        """All ports of each of these nodes, by its index in the list."""
         entry, place = spread(self.topology.degrees[nodes])
         return entry, self.topology.first_port[nodes[entry]] + place
 
     def _past_the_last(self, start: Place) -> tuple[IntArray, IntArray]:
-        """Where `next` finds no port: nodes without ports, or last ports; and the nodes where their chains end."""
+        """Ports after which `next` has none: at nodes without ports, or last ones; and the nodes where chains end."""
         graph = self.topology
         if start == "node":
             alone = np.flatnonzero(graph.degrees == 0)
@@ -164,8 +164,8 @@ class GraphWiring:
 
     @cached_property
     def _blocks(self) -> tuple[list[int], list[IntArray], IntArray, IntArray]:
-        """Blocks of the schema that are somewhere; the number of each at every node or port; and for each block of the
-        program which of these it is, and where.
+        """The schema's blocks on the graph; the number of each at every node or port; and for each block of the program
+        its block in the schema, and its node or port.
         """
         schema = self.schema.program
         own = [block for block in range(schema.blocks) if int(schema.block_members(block)[0]) < self.schema.bits]
@@ -174,7 +174,7 @@ class GraphWiring:
             self.bits(int(schema.block_members(block)[0]), np.arange(count))
             for block, count in zip(own, counts, strict=True)
         ]
-        order = np.argsort(np.concatenate(firsts), kind="stable")  # canonical: by their first bit
+        order = np.argsort(np.concatenate(firsts), kind="stable")  # canonical order: by first bit
         number = np.empty(len(order), dtype=np.int64)
         number[order] = np.arange(len(order))
         ranks = np.split(number, np.cumsum(counts)[:-1])
@@ -187,7 +187,7 @@ class GraphWiring:
         """The rules at every node; cells and kinds come from the schema."""
         schema, layout = self.schema.program, self.layout
         if layout.size >= MAX_BITS:
-            raise InputError(f"this program has {layout.size:,} bits on this graph; fewer than 2^31 can be run")
+            raise InputError(f"this program has {layout.size:,} bits on this graph; the limit is 2^31 - 1")
         own, ranks, which, where = self._blocks
         sizes = np.diff(schema.block_start)[own]
         block_start = np.concatenate(([0], np.cumsum(sizes[which])))
@@ -223,7 +223,7 @@ class GraphWiring:
         schema, (own, _, which, where) = self.schema.program, self._blocks
         first = self._first_template()
         template_block = np.repeat(np.arange(len(which)), self._templates[which])
-        number = np.arange(len(template_block)) - first[template_block]  # among those of its block
+        number = np.arange(len(template_block)) - first[template_block]  # number within its block
         of_schema = np.searchsorted(schema.template_block, own)[which[template_block]] + number
         write_start, write_bits = self._writes(first, self.layout.size)
         return {
@@ -255,14 +255,14 @@ class GraphWiring:
         pairs = np.concatenate(keys)
         pairs.sort(kind="stable")  # it consists of long runs that ascend
         fresh = np.ones(len(pairs), dtype=bool)
-        fresh[1:] = pairs[1:] != pairs[:-1]  # a loop, or two edges, lead to the same bit
+        fresh[1:] = pairs[1:] != pairs[:-1]  # loops and parallel edges lead to the same bit
         pairs = pairs[fresh]
         return np.searchsorted(pairs, np.arange(first[-1] + 1) * bits), pairs % bits
 
     # Cells.
 
     def _cells(self) -> Cells | None:
-        """The cells of the schema at every node; None where each block is one."""
+        """The cells of the schema at every node; None if each block is a cell."""
         grouped = self.schema.program.grouped
         if grouped is None:
             return None
@@ -287,12 +287,12 @@ class GraphWiring:
         number = dict(zip(own, ranks, strict=True))
         for cell in range(len(cells)):
             members = cells.members(cell).tolist()
-            if members[0] in number:  # else it is a target with a path
+            if members[0] in number:  # otherwise it is a target with a path
                 bit = int(self.schema.program.block_members(members[0])[0])
                 yield cell, self.places[bit], np.stack([number[block] for block in members], axis=1)
 
     def kinds(self, program: Program) -> CellKinds:
-        """Kinds as the schema has them, and their ports wired along the graph."""
+        """The schema's kinds, with their ports wired along the graph."""
         schema, cells = self.schema.program, program.cells
         known = schema.kinds
         of = np.full(len(cells), -1, dtype=np.int64)
@@ -347,7 +347,7 @@ _OF_CELLS = ("template", "first_template", "order")
 
 
 class GraphProgram(Program):
-    """A program made from a node program and a graph; it is like any other, and its arrays of templates come last."""
+    """A program made from a node program and a graph; like any other, but it creates its templates on demand."""
 
     @classmethod
     def of(cls, **given: Any) -> GraphProgram:
@@ -376,7 +376,7 @@ class GraphProgram(Program):
 
 
 class GraphKinds(CellKinds):
-    """The kinds of its cells; the numbers of their templates come last."""
+    """The kinds of its cells; the numbers of their templates are computed on demand."""
 
     program: Program
 

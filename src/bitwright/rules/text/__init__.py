@@ -16,7 +16,7 @@ from bitwright.rules.text.rule_text import RuleText
 if TYPE_CHECKING:
     from bitwright.rules.graph.node_program import NodeProgram
 
-_FILE = re.compile(r"[^\n;#]*\.(bw|sbn|sq|dec|py)", re.IGNORECASE)  # no statement is a name with such an end
+_FILE = re.compile(r"[^\n;#]*\.(bw|sbn|sq|dec|py)", re.IGNORECASE)  # no statement ends like this
 __all__ = ["RuleText", "check_text", "parse", "parse_any", "parse_blocks", "parse_node_program"]
 
 
@@ -29,7 +29,7 @@ def parse(
 ) -> Algorithm:
     """Parses the rule text of an algorithm; raises ProgramError with every problem, by line and column.
 
-    `lets` override the values of its `let` lines; `work` is how many rows it may stand for. With `needs_rules` a text
+    `lets` override the values of its `let` lines; `work` limits the rows of its expansion. With `needs_rules` a text
     without rules is an error.
 
     >>> text = '''
@@ -61,13 +61,13 @@ def parse_node_program(text: str, name: str = "program", lets: Mapping[str, int]
 
 
 def parse_any(text: str, name: str = "program", lets: Mapping[str, int] | None = None) -> Algorithm | NodeProgram:
-    """Parses an algorithm, or a node program if the text uses what only those have."""
+    """Parses an algorithm, or a node program if the text uses statements for graphs."""
     with problems_of(name):
         return RuleText.of(check_text(text)).program(lets, name)
 
 
 def parse_blocks(layout: Layout, text: str) -> list[list[int]]:
-    """The bits of blocks that are written as in `block` lines, with `;` between them.
+    """Parses blocks written as in `block` lines, separated by `;`, to lists of bits.
 
     >>> parse_blocks(Layout.of([("p", (2,)), ("c", ())]), "p[i] for i in 1..2; c")
     [[0], [1], [2]]
@@ -79,12 +79,12 @@ def parse_blocks(layout: Layout, text: str) -> list[list[int]]:
 
 
 def check_text(text: object) -> str:
-    """The text itself; raises InputError for what is not a str, and ProgramError for the name of a file."""
+    """The text itself; raises InputError for values other than str, and ProgramError for the name of a file."""
     if not isinstance(text, str):
         got = "bytes; decode them first" if isinstance(text, bytes) else f"a {type(text).__name__}"
-        raise InputError(f"rule text is a str, got {got}")
+        raise InputError(f"rule text must be a str, got {got}")
     if _FILE.fullmatch(text.strip()):
         name = shorten(text.strip())
-        message = f"rule text is expected here, and this is the name of a file; open('{name}') reads it"
+        message = f"expected rule text, got the name of a file; open('{name}') reads it"
         raise ProgramError([Problem(1, 1, message)])
     return text

@@ -25,8 +25,8 @@ from bitwright.rules.text.lexer import TOO_MANY
 from bitwright.rules.text.parser import SyntaxTree
 from bitwright.rules.text.rows import Budget, Rows
 
-MAX_WORK = 30_000_000  # a program of a million templates needs about five million
-_ALTERNATIVES = 256  # alternatives of the bit-to-bit comparisons of one rule
+MAX_WORK = 30_000_000  # default limit; a program of a million templates needs about five million
+_ALTERNATIVES = 256  # most alternatives of the bit-to-bit comparisons of one rule
 
 
 Kind = TypeVar("Kind", bound=syntax.Statement)
@@ -35,7 +35,7 @@ Result = TypeVar("Result")
 
 
 class Expansion:
-    rest_as_cells = False  # whether a block in no cell is one of its own
+    rest_as_cells = False  # whether a block outside all cells becomes a cell
 
     def __init__(self, tree: SyntaxTree, work: int, given: Mapping[str, int], needs_rules: bool = True) -> None:
         self.tree, self.given, self.needs_rules = tree, given, needs_rules
@@ -52,20 +52,20 @@ class Expansion:
         self.let_values()
         self.declare_bits()
         program = self.program()
-        complete = not self.problems  # of a program with problems, bits may be in no block
+        complete = not self.problems  # if there are problems, bits may lack a block
         inputs, outputs, start, counts, halt = self.ports_and_ends(self.inputs, self.output)
         if program is not None and complete:
             self.note_all(count_problems(program, counts["matches"], counts["examples"]))
 
         def ensured(item: syntax.Ensure) -> EnsureLine:
-            if program is None or self.problems:  # names may be unknown only because their line could not be read
+            if program is None or self.problems:  # names may be unknown only because their line is invalid
                 return item.line
             return stated(item.line, program, inputs, outputs, self.lets, item.token.text)
 
         lines = [(item, self.attempt(ensured, item)) for item in self.each(syntax.Ensure)]
         if self.problems or program is None:
             raise ProgramError(self.problems)
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             field: tuple(line for item, line in lines if line and item.token.text == word) for word, field in STATED
         }
         return Algorithm(
@@ -79,11 +79,11 @@ class Expansion:
             description=description,
             matches=counts["matches"],
             examples=counts["examples"],
-            **said,
+            **fields,
         )
 
     def let_values(self) -> tuple[int, ...] | None:
-        """The values of the `let` lines; None if one of them has a problem."""
+        """The values of the `let` lines; None for lines with problems."""
         for item in self.each(syntax.Let):
             self.attempt(self.let, item)
         return None if self.problems else tuple(self.lets[item.name.text] for item in self.each(syntax.Let))
@@ -91,7 +91,7 @@ class Expansion:
     def ports_and_ends(
         self, inputs: Callable[[syntax.PortLine], list[Item]], output: Callable[[syntax.PortLine], list[Item]]
     ) -> tuple[list[Item], list[Item], tuple[int, ...], dict[str, int | None], Halt]:
-        """Inputs, outputs, start bits, counts by their word, and the end of a run."""
+        """Inputs, outputs, start bits, counts by keyword, and the end of a run."""
         found: Any = [
             [word for port in self.each(syntax.PortLine, kind) for word in self.attempt(read, port) or ()]
             for kind, read in (("input", inputs), ("output", output))
@@ -140,7 +140,7 @@ class Expansion:
             shape.append(value)
             size *= value
         if size > MAX_BITS:
-            raise WrongError(token, f"'{token.text}' has {size:,} bits; a program may declare {MAX_BITS:,}")
+            raise WrongError(token, f"'{token.text}' has {size:,} bits; a program may declare at most {MAX_BITS:,}")
         return tuple(shape)
 
     # Blocks and rules.
@@ -148,7 +148,7 @@ class Expansion:
     def program(self) -> Program | None:
         if self.layout.size > MAX_BITS:
             token = self.tree.statements[0].token
-            self.problems.append(token.problem(f"{self.layout.size:,} bits; a program may declare {MAX_BITS:,}"))
+            self.problems.append(token.problem(f"{self.layout.size:,} bits; the limit is {MAX_BITS:,}"))
             return None
         blocks = [block for item in self.each(syntax.Block) for block in self.attempt(self.blocks, item) or ()]
         rules = [rule for item in self.each(syntax.WhenClause) for rule in self.attempt(self.rules, item) or ()]
@@ -156,7 +156,7 @@ class Expansion:
         if self.needs_rules and not any(rule.count for rule in rules) and not self.problems:
             first = next(iter(self.each(syntax.WhenClause)), None)
             line, column = (first.token.line, first.token.column) if first else (1, 1)
-            what = "the rules stand for no template" if first else "there is no rule"
+            what = "the rules produce no template" if first else "there is no rule"
             self.problems.append(Problem(line, column, f"{what}; add a line such as: when p[1]=1 write q[1]"))
         if not self.layout.size or self.budget.exhausted:
             return None
@@ -169,7 +169,7 @@ class Expansion:
                 self.declared,
                 self.already_reported,
                 incomplete=bool(self.problems) or not self.needs_rules,
-                cells=() if self.problems else cells,  # what a line lacks is then no further problem
+                cells=() if self.problems else cells,  # a missing cell is then not reported again
                 rest_as_cells=self.rest_as_cells,
             )
         except ProgramError as error:
@@ -177,10 +177,10 @@ class Expansion:
             return None
 
     def check_places(self, blocks: Sequence[BitFamily], rules: Sequence[RuleFamily]) -> None:
-        """Notes rules that reach where they cannot; in an ordinary program there is just one place."""
+        """Reports rules with invalid targets; ordinary programs have none."""
 
     def more_blocks(self) -> list[BitFamily]:
-        """Blocks that no line gives."""
+        """Blocks without a line in the text."""
         return []
 
     def blocks(self, item: syntax.Block) -> list[BitFamily]:
@@ -200,7 +200,7 @@ class Expansion:
         targets = self.picks(rows, item.targets, origin, written=True)
         choices = [self.alternatives(rows, test, origin) for test in item.tests]
         if 2 ** sum(len(choice) > 1 for choice in choices) > _ALTERNATIVES:
-            raise WrongError(item.token, "too many comparisons between bits, or open bits, in one rule; at most 8")
+            raise WrongError(item.token, "a rule may have at most 8 comparisons between bits and open bits")
         families = []
         for choice in product(*choices):
             literals = [literal for alternative in choice for literal in alternative]
@@ -235,7 +235,7 @@ class Expansion:
         if len(wrong):
             row = int(wrong[0])
             message = f"a bit is 0 or 1, but {test.left.token} is compared with {int(values[row])}{origin.at(row)}"
-            raise WrongError(test.left.token, f"{message}; a number is compared bit by bit, x[1]=n%2 x[2]=n//2%2")
+            raise WrongError(test.left.token, f"{message}; compare a number bit by bit: x[1]=n%2 x[2]=n//2%2")
         return [[(left, (values if test.same else 1 - values)[left.rows])]]
 
     # Inputs, outputs, start and end.
@@ -260,7 +260,7 @@ class Expansion:
         return [self.word(port.name.text if port.name else single, port)]
 
     def with_bits(self, port: syntax.PortLine) -> syntax.PortLine:
-        """`unique`, `not` and the like are bits where bits are called so."""
+        """Treats `unique`, `not` and similar words as bits if bits have these names."""
         if port.way and port.way.text in self.layout:
             port = replace(port, way=None, members=(syntax.BitRef(port.way, ()), *port.members))
         count = len(port.marks)
@@ -270,7 +270,7 @@ class Expansion:
         return replace(port, marks=port.marks[:count], members=(*bits, *port.members))
 
     def check_ordinary(self, port: syntax.PortLine) -> None:
-        """Refuses what only node programs have."""
+        """Rejects features of node programs."""
         word = port.marks[0] if port.marks else port.way
         what = str(word) if word else "','" if port.also else "'if'" if port.where else ""
         if what:
@@ -278,12 +278,12 @@ class Expansion:
             raise WrongError(port.token, f"{what} is for node programs, which run on graphs{hint}")
 
     def word(self, name: str, port: syntax.PortLine) -> Word:
-        """A number from its pieces, the most significant first."""
+        """A number from its pieces, most significant first."""
         rows, bits = self.rows(), []
         for member in reversed(port.members):
             declared = rows.declared(member, whole=True)
             if not member.parts and len(declared.shape) > 1:
-                raise WrongError(member.token, f"{declared} is not one number; choose a row, such as [1,*]")
+                raise WrongError(member.token, f"{declared} is not a single number; choose a row, such as [1,*]")
             bits.extend(rows.pick(member, WrittenAt(""), whole=True).bits.tolist())
         if not bits:
             form = f"{port.members[0].token.text}[1..4]"
@@ -293,7 +293,7 @@ class Expansion:
         return Word(name, tuple(bits), port.signed, self.sized_by(port))
 
     def sized_by(self, port: syntax.PortLine) -> str:
-        """The number of the text that is the length of a port, where it is a whole array with one such extent."""
+        """The `let` number that is the length of a port, if the port is a whole array with one such extent."""
         member = port.members[0]
         whole = not member.parts or (member.parts[0].first is None and member.parts[0].last is None)
         extents = self.extents.get(member.token.text, ())
@@ -312,7 +312,7 @@ class Expansion:
         return [int(bit) for bit in self.picks(rows, item.members, origin).bits]
 
     def note_all(self, problems: Iterable[tuple[str, str]]) -> None:
-        """Notes problems at the last line that begins with the word of each."""
+        """Reports problems at the last line with each keyword."""
         for word, message in problems:
             *_, token = (item.token for item in self.tree.statements if item.token.text == word)
             self.problems.append(token.problem(message))
@@ -338,11 +338,11 @@ class Expansion:
 
     def only_one(self, kind: type[Kind], word: str | None = None) -> list[Kind]:
         found = list(self.each(kind, word))
-        self.problems.extend(s.token.problem(f"'{s.token.text}' is given twice") for s in found[1:])
+        self.problems.extend(s.token.problem(f"'{s.token.text}' is repeated") for s in found[1:])
         return found[:1]
 
     def attempt(self, read: Callable[[Item], Result], item: Item) -> Result | None:
-        """The result of `read` for a statement; notes its problem and returns None if it has one."""
+        """The result of `read` for a statement; reports its problem and returns None if it has one."""
         try:
             return read(item)
         except WrongError as error:
@@ -377,7 +377,7 @@ def _joined(parts: Iterable[Picks]) -> Picks:
 
 
 def blaming(lets: Mapping[str, int], read: Callable[[Mapping[str, int]], Result]) -> Result:
-    """The result of `read` for these values; problems that the text does not have without them mention the values."""
+    """The result of `read` for these values; problems that occur only with them mention the values."""
     try:
         return read(lets)
     except ProgramError as error:

@@ -1,9 +1,9 @@
-"""Rule files: whatever a file holds, reading it gives an algorithm or one clear error."""
+"""Rule files: reading any file gives an algorithm or one clear error."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from os.path import isfile  # unlike Path.is_file it takes names of any length
+from os.path import isfile  # unlike Path.is_file it accepts names of any length
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from bitwright.rules.graph.node_program import NodeProgram
 
 MAX_BYTES = 64 << 20
-_OTHERS = {  # other files by suffix, and what they are for
-    ".safetensors": "a network: name the program here; bitwright show says what a network is",
+_OTHERS = {  # hints for other files, by suffix
+    ".safetensors": "a network: give a program here; bitwright show describes networks",
     ".json": "perhaps a certificate, which bitwright certify --check takes",
     ".npz": "an archive of arrays; executions are read by bitwright infer, and by train --from",
 }
 
 
 def load(path: str | Path, lets: Mapping[str, int] | None = None) -> Algorithm:
-    """The algorithm in a .bw file; raises InputError for the file, ProgramError for what it says.
+    """Loads the algorithm in a .bw file; raises InputError for the file, ProgramError for its contents.
 
-    `lets` are values in place of those that the file gives to its numbers.
+    `lets` override the numbers of the file.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -49,12 +49,12 @@ def load_any(path: str | Path, lets: Mapping[str, int] | None = None) -> Algorit
 
 
 def rule_path(path: object) -> Path:
-    """The path of a rule file; raises InputError for what is not a path."""
+    """The path of a rule file; raises InputError for values that are not paths."""
     return as_path(path, "a rule file")
 
 
 def read_text(path: Path, suffix: str = ".bw", what: str = "a program") -> str:
-    """The text of a source file; raises InputError if it cannot be read. `what` the file should hold, for messages."""
+    """The text of a source file; raises InputError if it cannot be read. `what` names its contents in messages."""
     shown = printable(str(path))
     if (other := _OTHERS.get(path.suffix.lower())) and suffix != path.suffix.lower() and isfile(path):
         raise InputError(f"{shown} is not {suffix} text, but {other}")
@@ -70,7 +70,7 @@ def read_text(path: Path, suffix: str = ".bw", what: str = "a program") -> str:
         reason = getattr(error, "strerror", None) or printable(str(error))
         raise InputError(f"cannot read {shown}: {reason}") from None
     if len(data) > MAX_BYTES:
-        raise InputError(f"{shown} is larger than {MAX_BYTES >> 20} MiB, the most a {suffix} file may have")
+        raise InputError(f"{shown} is larger than {MAX_BYTES >> 20} MiB, the limit for a {suffix} file")
     if not data.strip():
         raise InputError(f"{shown} is empty; write {what} into it")
     if b"\0" in data:

@@ -1,4 +1,4 @@
-"""Groups: rules with parameters under a name, inserted wherever they are used.
+"""Groups: named rules with parameters, inserted by `use` lines.
 
     group counter(v, c, l)
       block v[i] c[i] for i in 1..l
@@ -6,7 +6,7 @@
     end
     use counter(level, carry, 8)
 
-Those of parts.bw are known in every text.
+The groups of parts.bw are available in every text.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from bitwright.common.scanner import Token, WrongError
 from bitwright.rules.layout import KEYWORDS
 from bitwright.rules.text.lexer import TOO_MANY, tokenize
 
-MAX_WORDS = 200_000  # of all groups after expansion
-MAX_DEPTH = 20  # groups that use groups
+MAX_WORDS = 200_000  # most words after expanding all groups
+MAX_DEPTH = 20  # deepest nesting of groups
 _OPERATORS = frozenset(["+", "-", "*", "//", "%", "^"])
 
 
 @dataclass
 class Group:
-    """Its head, its parameters and the lines between head and end."""
+    """The head of a group, its parameters and the lines between head and end."""
 
     name: Token
-    parameters: tuple[str, ...] | None  # None where the head could not be read
+    parameters: tuple[str, ...] | None  # None if the head is invalid
     lines: list[list[Token]] = field(default_factory=list)
-    ours: bool = False  # of parts.bw: what it says has no place in the text that uses it
+    ours: bool = False  # from parts.bw, so its lines have no place in the user's text
 
 
 def without_groups(
     lines: Sequence[list[Token]], problems: list[Problem], broken: list[list[Token]]
 ) -> Iterator[list[Token]]:
-    """The lines with every `use` replaced by its group; groups that are never used are not read."""
+    """The lines with every `use` replaced by its group; unused groups are not parsed."""
     if not any(tokens[0].text in ("group", "use", "end") for tokens in lines):
         yield from lines
         return
@@ -60,7 +60,7 @@ def without_groups(
 
 @cache
 def _parts() -> Mapping[str, Group]:
-    """The groups that every text knows."""
+    """The groups available in every text."""
     text = files("bitwright.rules.text").joinpath("parts.bw").read_text("utf-8")
     problems: list[Problem] = []
     groups: dict[str, Group] = {}
@@ -74,24 +74,24 @@ def _parts() -> Mapping[str, Group]:
 def _read(
     lines: Sequence[list[Token]], groups: dict[str, Group], problems: list[Problem], broken: list[list[Token]]
 ) -> list[list[Token]]:
-    """Moves the definitions of a text into `groups`; returns the lines outside of them."""
+    """Moves the group definitions of a text into `groups`; returns the other lines."""
     outside: list[list[Token]] = []
     own: dict[str, Token] = {}
     inside: Group | None = None
-    unclear = False  # whether one problem has made it unclear which group an `end` belongs to
+    unclear = False  # whether a problem has made the group of an `end` ambiguous
     for tokens in lines:
         word = tokens[0]
         before, inside = inside, None if word.text in ("group", "end") else inside
         try:
             if word.text == "group":
-                inside = Group(tokens[1], None)  # if its head cannot be read its lines are still its own
+                inside = Group(tokens[1], None)  # with an invalid head it still owns its lines
                 groups.setdefault(inside.name.text, inside)
                 inside = _head(tokens)
                 if before is not None:
-                    raise WrongError(word, f"a group inside the group {before.name}; close that one with end")
+                    raise WrongError(word, f"groups cannot be nested; close group {before.name} with end")
                 if inside.name.text in own:
                     where = f"line {own[inside.name.text].line}"
-                    raise WrongError(inside.name, f"there is a group {inside.name} already, in {where}")
+                    raise WrongError(inside.name, f"group {inside.name} is already defined in {where}")
                 own[inside.name.text] = inside.name
                 groups[inside.name.text] = inside
             elif word.text == "end":
@@ -99,7 +99,7 @@ def _read(
                     inside = before
                     raise WrongError(tokens[1], f"expected the end of the line, found {tokens[1]} (the form is: end)")
                 if before is None and not unclear:
-                    raise WrongError(word, "there is no group to end here")
+                    raise WrongError(word, "'end' without a group above it; remove it")
             elif inside is not None:
                 inside.lines.append(tokens)
             else:
@@ -114,14 +114,14 @@ def _read(
 
 
 def _head(tokens: list[Token]) -> Group:
-    """`group NAME(a, b)`."""
+    """Parses `group NAME(a, b)`."""
     name, arguments = _call(tokens, "group counter(v, c, l)")
     parameters: dict[str, None] = {}
     for argument in arguments:
         if len(argument) != 1 or argument[0].kind != "name":
             raise WrongError(argument[0], "a parameter of a group is a single name")
         if argument[0].text in KEYWORDS:
-            raise WrongError(argument[0], f"{argument[0]} is a word of the language; choose another name")
+            raise WrongError(argument[0], f"{argument[0]} is a keyword; choose another name")
         if argument[0].text in parameters:
             raise WrongError(argument[0], f"two parameters are called {argument[0]}")
         parameters[argument[0].text] = None
@@ -131,7 +131,7 @@ def _head(tokens: list[Token]) -> Group:
 def _call(tokens: list[Token], form: str) -> tuple[Token, list[list[Token]]]:
     """The name in `use NAME(a, b+1)`, and its arguments."""
     if len(tokens) < 5 or tokens[1].kind != "name" or tokens[2].text != "(" or tokens[-2].text != ")":
-        raise WrongError(tokens[min(1, len(tokens) - 1)], f"expected a name and what it is given (the form is: {form})")
+        raise WrongError(tokens[min(1, len(tokens) - 1)], f"expected a name and arguments (the form is: {form})")
     arguments: list[list[Token]] = [[]]
     depth = 0
     for token in tokens[3:-2]:
@@ -141,7 +141,7 @@ def _call(tokens: list[Token], form: str) -> tuple[Token, list[list[Token]]]:
         else:
             arguments[-1].append(token)
     if depth:
-        raise WrongError(tokens[-2], f"the brackets do not fit (the form is: {form})")
+        raise WrongError(tokens[-2], f"the brackets do not match (the form is: {form})")
     if arguments == [[]]:
         return tokens[1], []
     if not all(arguments):
@@ -156,11 +156,11 @@ def _put_in(
     uses: tuple[str, ...],
     budget: list[int],
 ) -> Iterator[list[Token]]:
-    """A line with its parameters replaced; if it is a `use`, the lines of its group."""
+    """A line with its parameters replaced; for a `use` line, the lines of its group."""
     meant = [given.get(token.text, [token]) if token.kind == "name" else [token] for token in tokens]
     budget[0] -= sum(map(len, meant)) if uses else 0
     if budget[0] < 0:
-        raise WrongError(tokens[0], f"the groups stand for more than {MAX_WORDS:,} words")
+        raise WrongError(tokens[0], f"the groups expand to more than {MAX_WORDS:,} words")
     tokens = [token for several in meant for token in several]
     if tokens[0].text != "use":
         yield tokens
@@ -168,7 +168,7 @@ def _put_in(
     name, arguments = _call(tokens, "use counter(level, carry, 8)")
     group = groups.get(name.text)
     if group is None:
-        hint = suggestion(name.text, groups) or f"; there are {listing(sorted(groups), 20)}"
+        hint = suggestion(name.text, groups) or f"; the groups are {listing(sorted(groups), 20)}"
         raise WrongError(name, f"there is no group {name}{hint}")
     if group.parameters is None:
         raise WrongError(name, None)
@@ -181,13 +181,13 @@ def _put_in(
         raise WrongError(name, f"groups use each other at most {MAX_DEPTH} deep")
     bound = {parameter: _bracketed(argument) for parameter, argument in zip(group.parameters, arguments, strict=True)}
     for line in group.lines:
-        if group.ours:  # its problems are those of the line that uses it
+        if group.ours:  # its problems are reported at the line that uses it
             line = [token._replace(line=tokens[0].line, column=tokens[0].column) for token in line]
         yield from _put_in(line, groups, bound, (*uses, name.text), budget)
 
 
 def _bracketed(argument: list[Token]) -> list[Token]:
-    """An argument with operators in parentheses; others are inserted as they are."""
+    """An argument with operators gets parentheses; others are inserted as they are."""
     depth, calculates = 0, False
     for token in argument:
         if token.kind == "sign":

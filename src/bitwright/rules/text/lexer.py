@@ -1,4 +1,4 @@
-"""Rule text to statements, each a list of tokens; a statement may take several lines."""
+"""Splits rule text into statements, each a list of tokens; a statement may span several lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bitwright.rules.ensure_text import ENSURE_SCANNER
 
 MAX_NUMBER = 2**31  # any two such numbers can be added or multiplied in 64 bits
 _FIRST_WORDS = "let bits block when input output start steps halt matches examples"
-_LATER_WORDS = "cell chain graph group use end"  # younger than names of bits and numbers, which may be such words
+_LATER_WORDS = "cell chain graph group use end"  # newer keywords, which may also name bits and numbers
 _MORE = ("port", "whole", "also", "where", "ensure", "invariant")
 STATEMENTS = (*_FIRST_WORDS.replace("block", "block cell").split(), *_LATER_WORDS.split()[1:], *_MORE)
 
@@ -30,12 +30,12 @@ _HINTS = {
     ":": "; a range is written with two dots, as in 1..4",
     "/": "; division is //, which rounds down",
     "&": "; conditions are separated by spaces",
-    ";": "; every statement has a line of its own",
+    ";": "; write each statement on a separate line",
 }
-TOO_MANY = "too many problems; what follows was not read"
-_STRANGE = ("other", "joint")  # the last line of a text is joined to nothing
+TOO_MANY = "too many problems; the rest was not read"
+_STRANGE = ("other", "joint")  # no line follows the last one
 _WORDS, _LATER = ("|".join(words.split()) for words in (_FIRST_WORDS, _LATER_WORDS))
-_ENSURE = re.compile(r"[ \t]*(?:where|ensure|invariant)\b")  # expressions with signs of their own
+_ENSURE = re.compile(r"[ \t]*(?:where|ensure|invariant)\b")  # expressions with additional operators
 _STATEMENT = re.compile(
     rf"[ \t]*(?:(?:{_WORDS})\b|where\b|ensure\b|invariant\b|(?:{_LATER})[ \t]+[A-Za-z_]"
     r"|(?:port|whole)[ \t]+bits\b|also[ \t]+when\b)"
@@ -45,8 +45,8 @@ _STATEMENT = re.compile(
 def tokenize(text: str, problems: list[Problem], broken: list[list[Token]]) -> list[list[Token]]:
     """The statements of a text, each closed by a token of kind `end`.
 
-    A line goes on after a backslash or inside brackets; but a bracket left open does not swallow the statements below
-    it. A statement with a character that no token has is a problem, and given to `broken`.
+    A line continues after a backslash or inside brackets; but an unclosed bracket does not absorb the statements below
+    it. A statement with an invalid character is reported, and added to `broken`.
     """
     statements: list[list[Token]] = []
     current: list[Token] = []
@@ -64,8 +64,8 @@ def tokenize(text: str, problems: list[Problem], broken: list[list[Token]]) -> l
         for token in found:
             if token.kind == "sign":
                 depth = max(0, depth + (token.text in "([") - (token.text in ")]"))
-        if joined or not current or len(found) > 1:  # a line without words does not move the end of the statement
-            current[-2 if joined else -1 :] = found  # in place of the end of the line above
+        if joined or not current or len(found) > 1:  # an empty line does not move the end of the statement
+            current[-2 if joined else -1 :] = found  # replaces the end of the line above
         joined = len(found) > 1 and found[-2].kind == "joint"
     _close(current, statements, problems, broken)
     return statements
@@ -75,7 +75,7 @@ def _close(
     tokens: list[Token], statements: list[list[Token]], problems: list[Problem], broken: list[list[Token]]
 ) -> None:
     strange = next((token for token in tokens if token.kind in _STRANGE), None)
-    if strange is not None:  # one problem is enough, and the statement says nothing more
+    if strange is not None:  # one problem per statement is enough
         hint = _HINTS.get(strange.text, "")
         problems.append(strange.problem(f"unexpected character {shorten(strange.text[0])!r}{hint}"))
         tokens = [token for token in tokens if token.kind not in _STRANGE]

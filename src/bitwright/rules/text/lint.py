@@ -1,7 +1,7 @@
-"""Warnings about rule files that are well formed and probably wrong.
+"""Warnings about valid but probably wrong rule files.
 
-Rules that never match, numbers that nothing sets, bits that nothing uses or that vanish. Few people run `check` first,
-so `parse` warns too.
+Rules that never match, numbers that nothing sets, bits that are unused or vanish. Few people run `check` first, so
+`parse` warns too.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from bitwright.rules.text.rule_text import RuleText
 if TYPE_CHECKING:
     from bitwright.rules import NodeProgram
 
-MOST = 5  # warnings about one text
-QUICK = 100_000  # templates up to which looking for mistakes takes about as long as reading
+MOST = 5  # most warnings about one text
+QUICK = 100_000  # most templates for which linting is about as fast as parsing
 
 
 def parse(text: str, name: str = "program", **lets: int) -> Algorithm | NodeProgram:
-    """The program that a rule text describes; raises ProgramError with every problem, by line and column.
+    """Parses rule text to a program; raises ProgramError with every problem, by line and column.
 
-    Numbers by name are values in place of those of the `let` lines, such as l=1000. A text that uses ports or `far` is
-    a NodeProgram, which `run` takes with a graph. A probable mistake, such as a rule that never matches, is a
-    `BitwrightWarning`; `check` lists all.
+    Numbers by name override the `let` lines, such as l=1000. A text that uses ports or `far` is a NodeProgram, which
+    `run` takes with a graph. A probable mistake, such as a rule that never matches, is a `BitwrightWarning`; `check`
+    lists all of them.
 
     >>> text = '''
     ... bits p[2]
@@ -57,7 +57,7 @@ def parse(text: str, name: str = "program", **lets: int) -> Algorithm | NodeProg
 
 
 def warn_about(text: str, algorithm: Algorithm, name: str, above: int = 3) -> None:
-    """Issues the first few warnings; their place is the caller that many frames `above`."""
+    """Issues the first few warnings, attributed to the caller `above` frames up."""
     if algorithm.program.templates > QUICK:
         return
     found = lint(text, algorithm)
@@ -70,13 +70,13 @@ def warn_about(text: str, algorithm: Algorithm, name: str, above: int = 3) -> No
 
 
 def lint(text: str, algorithm: Algorithm) -> list[Problem]:
-    """Warnings about the text of an algorithm, in its order, each with line and column."""
+    """Warnings about the text of an algorithm, in text order, each with line and column."""
     about = _Rules(RuleText.of(text), algorithm)
     return sorted([*_without_effect(about), *_lost_pairs(about), *_unkept(about), *_unused(about)])
 
 
 def lint_nodes(text: str, program: NodeProgram) -> list[Problem]:
-    """Warnings about bits of a node program that become 0 together, in the order of its text."""
+    """Warnings about bits of a node program that become 0 together, in text order."""
     schema = program.schema()
     inputs = tuple(Word(word.name, word.bits) for word in schema.inputs)
     alone = Algorithm(program.name, schema.program, inputs=inputs, start=schema.start, steps=1)
@@ -84,23 +84,23 @@ def lint_nodes(text: str, program: NodeProgram) -> list[Problem]:
 
 
 def possible(algorithm: Algorithm) -> tuple[BoolArray, BoolArray]:  # (k,), (K,)
-    """Bits that some state of a run may have on, and templates that some state may match.
+    """Bits that may be on in some state of a run, and templates that may match in some state.
 
-    A bit may be on if an input or the start sets it, or a template that may match writes it; a template may match if
-    all bits that it wants on may be. What it wants off is left out of account.
+    A bit may be on if an input or the start sets it, or if a template that may match writes it; a template may match if
+    all bits that it requires on may be on. Bits that it requires off are ignored.
     """
     return _Rules(RuleText.of(""), algorithm).possible
 
 
 class _Rules:
-    """A text with what may happen in runs of its algorithm."""
+    """A text with the possible events in runs of its algorithm."""
 
     def __init__(self, text: RuleText, algorithm: Algorithm) -> None:
         self.text, self.algorithm, self.program = text, algorithm, algorithm.program
         self.name_of = self.program.layout.name_of
-        # the bits that may be on at the beginning
+        # the bits that may be on at the start
         self.first = _mask([*algorithm.start, *algorithm.input_bits.tolist()], self.program.bits)
-        # pairs of a template and a bit that it wants on; and that it writes
+        # pairs of a template and a bit that it requires on; or that it writes
         program = self.program
         of, place = spread(np.diff(program.block_start)[program.template_block])
         on = program.template_config[of] >> place & 1 == 1
@@ -122,9 +122,9 @@ class _Rules:
         return _mask(self.written[templates[self.writing]], self.program.bits)
 
     def woken(self, bits: BoolArray) -> tuple[BoolArray, BoolArray]:
-        """The bits that may be on once these may be, and the templates that may then match."""
+        """The bits that may be on after these, and the templates that may then match."""
         program = self.program
-        missing = np.bincount(self.wanting, minlength=program.templates)  # of the bits that each template wants on
+        missing = np.bincount(self.wanting, minlength=program.templates)  # missing bits of each template
         order = np.argsort(self.wanted, kind="stable")
         by_bit, first = self.wanting[order], np.searchsorted(self.wanted[order], np.arange(program.bits + 1))
         templates = missing == 0
@@ -142,7 +142,7 @@ class _Rules:
 
 
 def _slices(values: IntArray, first: IntArray, rows: IntArray) -> IntArray:
-    """values[first[r]:first[r + 1]] for all rows r, one after the other."""
+    """values[first[r]:first[r + 1]] of all rows r, concatenated."""
     entry, place = spread(first[rows + 1] - first[rows])
     return np.asarray(values[first[rows][entry] + place])
 
@@ -153,14 +153,14 @@ def _mask(places: object, size: int) -> BoolArray:
     return mask
 
 
-# Rules that never match, and what follows from them.
+# Rules that never match, and their consequences.
 
 
 def _without_effect(rules: _Rules) -> Iterator[Problem]:
-    """Rules that never match, and inputs, outputs and ends that nothing reads or writes.
+    """Rules that never match, and inputs, outputs and halt bits without a live rule.
 
-    Such rules come in chains, each waiting for bits that only others would set; and inputs that only they read, outputs
-    that only they write follow from them. All that is one warning, at the first rule that could begin.
+    Such rules come in chains, each waiting for bits that only the others would set; inputs that only they read and
+    outputs that only they write follow from them. Each chain is one warning, at the first rule that could begin.
     """
     program, wanting, wanted = rules.program, rules.wanting, rules.wanted
     bits, templates = rules.possible
@@ -178,8 +178,8 @@ def _without_effect(rules: _Rules) -> Iterator[Problem]:
         return
     missing = dead[wanting] & ~bits[wanted]
     keeps = np.isin(rules.writing * program.bits + rules.written, wanting * program.bits + wanted)
-    by_others = _mask(rules.written[dead[rules.writing] & ~keeps], program.bits)  # by those that do not want them on
-    if (begin := missing & ~by_others[wanted]).any():  # where rules wait for each other in a circle none could
+    by_others = _mask(rules.written[dead[rules.writing] & ~keeps], program.bits)  # by rules that do not require them
+    if (begin := missing & ~by_others[wanted]).any():  # in a cycle of waiting rules there is none
         missing = begin
     starting = set(texts[wanting[missing]].tolist())
     first = next(rule for rule in never if rule.text in starting)
@@ -196,9 +196,9 @@ def _never_on(names: list[str]) -> str:
 
 
 def _idle(rules: _Rules, dead: BoolArray) -> Iterator[tuple[Token, bool, str, str]]:
-    """Inputs that nothing reads, outputs that nothing writes and a halt that never comes.
+    """Inputs that are never read, outputs that are never written and a halt that never occurs.
 
-    Each with its place, whether it follows from dead templates, and a short and a full message.
+    Each with its place, whether it follows from dead templates, a short message and a full one.
     """
     program, algorithm, places = rules.program, rules.algorithm, _places(rules.text)
     bits, templates = rules.possible
@@ -223,7 +223,7 @@ def _idle(rules: _Rules, dead: BoolArray) -> Iterator[tuple[Token, bool, str, st
 
 
 def _places(rules: RuleText) -> dict[tuple[str, str], Token]:
-    """The place of each input and each output."""
+    """The position of each input and each output."""
     found = {}
     for port in rules.each(syntax.PortLine):
         kind, members = port.token.text, port.members
@@ -234,7 +234,7 @@ def _places(rules: RuleText) -> dict[tuple[str, str], Token]:
     return found
 
 
-# Bits that nothing uses, or that are gone too soon.
+# Unused bits, and bits that vanish too soon.
 
 
 def _unused(rules: _Rules) -> Iterator[Problem]:
@@ -249,20 +249,20 @@ def _unused(rules: _Rules) -> Iterator[Problem]:
         for name, _ in item.items:
             if name.text in idle:
                 yield name.problem(
-                    f"nothing uses '{name.text}': no rule wants it on or writes it, and it is no input and no output"
+                    f"'{name.text}' is unused: no rule requires or writes it, and it is neither input nor output"
                 )
 
 
 def _unkept(rules: _Rules) -> Iterator[Problem]:
-    """Inputs with a bit that is gone before any rule that wants it can match.
+    """Inputs with a bit that vanishes before any rule that requires it can match.
 
-    No rule that can match writes it, and each that wants it wants another bit, too, that is off at the beginning. Of
-    each input one rule is named.
+    No rule that can match writes the bit, and each rule that requires it also requires a bit that is off at the start.
+    One rule is named for each input.
     """
     program, first, wanting, wanted = rules.program, rules.first, rules.wanting, rules.wanted
     able = rules.possible[1]
     at_once = np.bincount(wanting, ~first[wanted], program.templates) == 0
-    live = at_once | rules.woken(rules.written_by(at_once))[1]  # without those that come too late
+    live = at_once | rules.woken(rules.written_by(at_once))[1]  # without rules that come too late
     brief = first & ~rules.written_by(live)
     for word in rules.algorithm.inputs:
         own = np.isin(wanted, word.bits) & brief[wanted]
@@ -279,16 +279,16 @@ def _unkept(rules: _Rules) -> Iterator[Problem]:
         lost = len(np.unique(wanted[idle])) - 1
         more = f" (and {counted(lost, 'more such bit')})" if lost else ""
         yield rule.token.problem(
-            f"{gone} is on at the beginning alone, since no rule that can match writes it, and this rule wants it "
-            f"together with {other}, which is off then; keep it, as in 'when {gone}=1 {other}=0 write {gone}'{more}"
+            f"{gone} is on only at the start, since no rule that can match writes it, but this rule requires it "
+            f"with {other}, which is off at the start; keep it, as in 'when {gone}=1 {other}=0 write {gone}'{more}"
         )
 
 
 def _lost_pairs(rules: _Rules) -> Iterator[Problem]:
-    """Two bits of a block that can both be on at the beginning, where rules speak of each as if it were alone.
+    """Two bits of a block that can both be on at the start, although rules treat each as if it were alone.
 
-    A rule that names the other bit knows of it, and so 1 and 1 giving nothing may be what is meant, as in a
-    subtraction. Only if neither rule names the bit of the other is it probably a mistake.
+    A rule that names the other bit takes it into account, so that no rule for 1 and 1 may be intended, as in a
+    subtraction. Only if neither rule names the other's bit is it probably a mistake.
     """
     program, name_of = rules.program, rules.name_of
     pairs: dict[tuple[str, str], list[tuple[int, int]]] = {}
@@ -296,20 +296,20 @@ def _lost_pairs(rules: _Rules) -> Iterator[Problem]:
         one, other = (program.rules[program.template_rule[template]] for template in pair)
         pairs.setdefault((one, other), []).append(pair)
     for texts, several in pairs.items():
-        # each rule with the bit that it wants on alone, in the order of the text
+        # each rule with the single bit that it requires on, in text order
         bits = [int(rules.wanted[rules.wanting == template][0]) for template in several[0]]
         both = zip([rules.lines[text] for text in texts], bits, strict=True)
         (earlier, that), (later, this) = sorted(both, key=lambda rule: (rule[0].token.line, rule[0].token.column))
         names = {bit: program.layout.field_of(bit).name for bit in (that, this)}
         if names[that] in _tested(later) or names[this] in _tested(earlier):
             continue
-        here, there = name_of(that), name_of(this)  # the later rule is for the bit of the earlier one being 0
+        first, second = name_of(that), name_of(this)  # the later rule applies if the earlier rule's bit is 0
         where = "the same line" if earlier.token.line == later.token.line else f"line {earlier.token.line}"
         further = f" (and {counted(len(several) - 1, 'more such pair')})" if len(several) > 1 else ""
         yield later.token.problem(
-            f"{here} and {there} both become 0 where both are on at the beginning: this rule is for {here}=0, and "
-            f"{where} for {there}=0, since bits that are not named are 0; add a rule for both, or say {here}=0 here if "
-            f"that is meant{further}"
+            f"{first} and {second} both become 0 if both are on at the start: this rule is for {first}=0, and "
+            f"{where} for {second}=0, since unnamed bits must be 0; add a rule for both, or write {first}=0 here if "
+            f"that is intended{further}"
         )
 
 
@@ -322,7 +322,7 @@ def _tested(rule: syntax.WhenClause) -> Iterator[str]:
 
 
 def _unmatched(algorithm: Algorithm) -> Iterator[tuple[int, int]]:
-    """Pairs of templates for one bit of a block alone; both bits may be on at first, and no template is for that."""
+    """Pairs of templates for a single bit of a block; both bits may be on at the start, and no template covers that."""
     program = algorithm.program
     started, free = _mask(list(algorithm.start), program.bits), _mask(algorithm.input_bits, program.bits)
     block, config = program.template_block, program.template_config
@@ -330,7 +330,7 @@ def _unmatched(algorithm: Algorithm) -> Iterator[tuple[int, int]]:
     bit = program.block_bits[program.block_start[block[alone]] + np.log2(config[alone]).astype(np.int64)]
     alone, bit = alone[started[bit] | free[bit]], bit[started[bit] | free[bit]]
     starts = np.bincount(program.block_of[started.nonzero()[0]], minlength=program.blocks)
-    for apart in range(1, MAX_BLOCK):  # templates stand in the order of their blocks
+    for apart in range(1, MAX_BLOCK):  # templates are sorted by block
         one, other = alone[:-apart], alone[apart:]
         both = started[bit[:-apart]].astype(np.int64) + started[bit[apart:]]
         possible = (block[one] == block[other]) & (starts[block[one]] == both)

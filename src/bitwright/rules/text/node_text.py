@@ -1,4 +1,4 @@
-"""Rule text of node programs: the statements of rule text, and bits in three places, paths, chains."""
+"""Rule text of node programs: ordinary statements, plus bits in three places, paths and chains."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bitwright.rules.text import syntax
 from bitwright.rules.text.expand import MAX_WORK, Expansion
 from bitwright.rules.text.parser import COMPASS, SyntaxTree
 
-# From which place, by which path, to which place: what can be written.
+# Allowed writes: start place, path, target place.
 REACH = {
     ("node", "", "node"), ("node", "", "whole"), ("port", "", "node"), ("port", "", "port"), ("port", "", "whole"),
     ("whole", "", "whole"), ("node", "far", "node"), ("node", "far", "port"), ("port", "far", "node"),
@@ -32,7 +32,7 @@ PLACES: tuple[Place, ...] = ("node", "port", "whole")
 
 
 class NodeExpansion(Expansion):
-    rest_as_cells = True  # targets with a path are in no cell
+    rest_as_cells = True  # targets with a path belong to no cell
 
     def __init__(self, tree: SyntaxTree, lets: Mapping[str, int], nodes: int, ports: int) -> None:
         super().__init__(tree, MAX_WORK, lets)
@@ -72,11 +72,11 @@ class NodeExpansion(Expansion):
 
     def let(self, item: syntax.Let) -> None:
         if item.name.text in ("nodes", "ports"):
-            message = f"'{item.name.text}' is how many {item.name.text} the graph has; choose another name"
+            message = f"'{item.name.text}' is the graph's number of {item.name.text}; choose another name"
             raise WrongError(item.name, message)
         super().let(item)
 
-    # Bits in their places, and a bit for every target with a path.
+    # Bits by place, and a bit for every target with a path.
 
     def declare_bits(self) -> None:
         super().declare_bits()
@@ -122,7 +122,7 @@ class NodeExpansion(Expansion):
                 self.note(
                     family,
                     int(family.members.rows[mixed[0]]),
-                    "a block has bits of one place: of nodes, of ports or whole",
+                    "the bits of a block must share one place: node, port or whole",
                 )
                 self.already_reported.update(field.name for field in self.layout.fields)
         for rule in rules:
@@ -145,13 +145,13 @@ class NodeExpansion(Expansion):
             first: dict[int, Place] = {}
             for row, bit in zip(family.members.rows.tolist(), family.members.bits.tolist(), strict=True):
                 if first.setdefault(row, self.place_of(bit)) != self.place_of(bit):
-                    raise WrongError(item.token, "a cell has blocks of one place: of nodes, of ports or whole")
+                    raise WrongError(item.token, "the blocks of a cell must share one place: node, port or whole")
         return found
 
     def note(self, family: BitFamily | RuleFamily, row: int, message: str) -> None:
         self.problems.append(NumberedRows([(family.count, family.origin)]).problem(row, message))
 
-    # Inputs, outputs and what a graph must be.
+    # Inputs, outputs and requirements on the graph.
 
     def node_words(self, port: syntax.PortLine) -> list[NodeWord]:
         port = self.with_bits(port)
@@ -164,10 +164,10 @@ class NodeExpansion(Expansion):
             place = self.one_place(port, word.bits)
             also = [bit for reference in port.also for bit in self.also(place, reference)]
             if where is not None and self.place_of(where) != place:
-                raise WrongError(port.token, f"'{word.name}' and the bit behind 'if' must be of the same place")
+                raise WrongError(port.token, f"'{word.name}' and the bit after 'if' must be of the same place")
             marks = {mark.text for mark in port.marks}
             if marks & {"unique", "one"} and place != "node":
-                raise WrongError(port.token, "only what nodes have can be unique, or be had by one")
+                raise WrongError(port.token, "only inputs of nodes can be 'unique' or 'one'")
             words.append(
                 NodeWord(
                     word.name,
@@ -185,7 +185,7 @@ class NodeExpansion(Expansion):
         return words
 
     def also(self, place: Place, reference: syntax.BitRef) -> list[int]:
-        """The bits that an input of one bit sets as well."""
+        """The further bits that an input of one bit sets."""
         found: list[int] = self.picks(self.rows(), (reference,), WrittenAt(""), written=True).bits.tolist()
         for bit in found:
             path, reached = self.targets[bit - self.own] if bit >= self.own else ("", bit)
@@ -198,11 +198,11 @@ class NodeExpansion(Expansion):
     def one_place(self, port: syntax.PortLine, bits: Iterable[int]) -> Place:
         places = {self.place_of(bit) for bit in bits}
         if len(places) != 1:
-            raise WrongError(port.token, "a number has bits of one place: of nodes, of ports or whole")
+            raise WrongError(port.token, "the bits of a number must share one place: node, port or whole")
         return places.pop()
 
     def every_word(self) -> tuple[NodeWord, ...]:
-        """Without outputs, every number and flag is one."""
+        """Without outputs, every number and flag is an output."""
         fields = (field for field in self.layout.fields if len(field.shape) <= 1 and "." not in field.name)
         return tuple(NodeWord(field.name, self.place[field.name], tuple(field.bits().tolist())) for field in fields)
 
@@ -213,12 +213,12 @@ class NodeExpansion(Expansion):
         return bit
 
     def chain(self, item: syntax.Chain, chains: dict[int, int]) -> None:
-        link, end = (self.single(bit, "a chain goes from one bit to one bit") for bit in (item.link, item.end))
+        link, end = (self.single(bit, "a chain connects single bits") for bit in (item.link, item.end))
         if (self.place_of(link), self.place_of(end)) != ("port", "node"):
-            raise WrongError(item.token, "a chain goes along a bit of ports, and ends in a bit of the node")
+            raise WrongError(item.token, "a chain follows a bit of ports and ends in a bit of the node")
         if link in chains:
             ends = self.layout.name_of(chains[link])
-            raise WrongError(item.token, f"the chain of {self.layout.name_of(link)} ends in {ends} already")
+            raise WrongError(item.token, f"the chain of {self.layout.name_of(link)} already ends in {ends}")
         chains[link] = end
 
     def single(self, reference: syntax.BitRef, message: str) -> int:
@@ -233,7 +233,7 @@ class NodeExpansion(Expansion):
         for item in self.each(syntax.GraphLine):
             for word in item.words:
                 if word.text in words:
-                    self.problems.append(word.problem(f"{word} is given twice"))
+                    self.problems.append(word.problem(f"{word} is repeated"))
                 words.add(word.text)
             if item.degree is not None:
                 degree = self.attempt(self.number, item.degree)
@@ -243,7 +243,7 @@ class NodeExpansion(Expansion):
 
 
 def _check_word(port: syntax.PortLine, found: Sequence[Word]) -> None:
-    """Raises WrongError for an input or output that is given what it cannot have."""
+    """Raises WrongError for an input or output with attributes that it cannot have."""
     output = port.token.text == "output"
     problem = None
     marks = {mark.text for mark in port.marks}
@@ -254,11 +254,11 @@ def _check_word(port: syntax.PortLine, found: Sequence[Word]) -> None:
     elif port.where and not output:
         problem = "'if' is for outputs"
     elif port.way and port.way.text == "place" and port.signed:
-        problem = "a place is counted from 1, so it cannot be signed"
+        problem = "a place counts from 1, so it cannot be signed"
     elif "positive" in marks and port.signed:
-        problem = "what is positive cannot be signed"
+        problem = "a positive number cannot be signed"
     elif "one" in marks and (len(found) != 1 or len(found[0].bits) != 1):
-        problem = "'one' is for an input of one bit, which a single node has"
+        problem = "'one' is for a one-bit input that a single node has"
     if problem:
         raise WrongError(port.token, problem)
 
@@ -269,7 +269,7 @@ _RULES = {"node": "a rule of a node", "port": "a rule of a port", "whole": "a ru
 def _cannot(
     start: Place, path: str, end: Place, name: str, who: Mapping[str, str] = _RULES, verb: str = "write"
 ) -> str:
-    """Says why a rule or an input there cannot write this, and what it can write."""
+    """The reason why a rule or an input cannot write this, and the allowed form."""
     bits = {"node": "a bit of nodes", "port": "a bit of ports", "whole": "a bit of the whole graph"}
     known = [
         ".".join(filter(None, (way, name))) for begin, way, to in sorted(REACH - BOARDS) if (begin, to) == (start, end)

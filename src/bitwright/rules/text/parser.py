@@ -1,4 +1,4 @@
-"""Tokens to statements: one method a line of the grammar in docs/reference/rule-text.md."""
+"""Parses tokens to statements, one method per line of the grammar in docs/reference/rule-text.md."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ PATHS = (("far",), ("all",), ("far", "all"), ("back",), ("next",), ("every",), *
 GRAPH_WORDS = ("simple", "connected", "directed", "degree")
 _LISTS = ("bits", "port", "whole", "block", "cell", "when", "start", "input", "output")
 _FOREIGN = {
-    "else": "give the other case a 'when' line of its own",
-    "or": "give each case a 'when' line of its own",
-    "not": "say which value the bit has, as in x=0",
-    "then": "what a rule sets stands behind 'write'",
+    "else": "write a separate 'when' line for the other case",
+    "or": "write a separate 'when' line for each case",
+    "not": "write the value of the bit, as in x=0",
+    "then": "the bits that a rule sets follow 'write'",
 }
 _FORMS = {
     "let": "let l = 4",
@@ -56,7 +56,7 @@ _FORMS = {
 
 @dataclass
 class SyntaxTree:
-    """The statements that could be read, the problems, and the tokens of the lines that could not."""
+    """The valid statements, the problems, and the tokens of invalid lines."""
 
     statements: list[syntax.Statement] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -64,7 +64,7 @@ class SyntaxTree:
 
     @property
     def is_node_program(self) -> bool:
-        """Whether a text uses what only node programs have."""
+        """Whether a text uses features of node programs."""
         return any(
             isinstance(item, syntax.Chain | syntax.GraphLine)
             or (isinstance(item, syntax.BitsDeclaration) and item.place != "node")
@@ -74,7 +74,7 @@ class SyntaxTree:
 
 
 def parse_statements(text: str) -> SyntaxTree:
-    """Reads every statement; one that cannot be read is reported and left out, and reading goes on below it."""
+    """Parses every statement; an invalid one is reported and skipped, and parsing continues below it."""
     tree = SyntaxTree()
     for tokens in without_groups(tokenize(text, tree.problems, tree.broken), tree.problems, tree.broken):
         try:
@@ -89,10 +89,10 @@ def parse_statements(text: str) -> SyntaxTree:
 
 
 class _Line(ExpressionReader):
-    """Reads one statement from its tokens, looking at most two tokens ahead."""
+    """Parses one statement from its tokens, with two tokens of lookahead."""
 
     most_signs = 200
-    form = ""  # of the statement, for messages
+    form = ""  # form of the statement, for messages
 
     # Token level.
 
@@ -100,10 +100,10 @@ class _Line(ExpressionReader):
         if self.next.kind != "name":
             raise self.refuse(what)
         if self.next.text in KEYWORDS:
-            message = f"'{self.next.text}' is a word of the language; choose another name ({self.form})"
+            message = f"'{self.next.text}' is a keyword; choose another name ({self.form})"
             raise WrongError(self.next, message)
         if len(self.next.text) > 64:
-            raise WrongError(self.next, "a name has at most 64 characters")
+            raise WrongError(self.next, "a name may have at most 64 characters")
         return self.take()
 
     def refuse(self, expected: str, hint: str = "") -> WrongError:
@@ -113,7 +113,7 @@ class _Line(ExpressionReader):
         return super().refuse(expected, f"{hint} (the form is: {self.form})")
 
     def text(self) -> str:
-        """The statement as it was written, in one line; words stay apart, even if they come from a group."""
+        """The statement as written, in one line; words stay separated, even if they come from a group."""
         pairs = list(pairwise(self.tokens[:-1]))
         in_order = all((before.line, before.column) < (token.line, token.column) for before, token in pairs)
         pieces = [self.tokens[0].text]
@@ -220,7 +220,7 @@ class _Line(ExpressionReader):
         return syntax.Test(left, same, self.reference() if bit else self.expression())
 
     def refuse_foreign(self, reference: syntax.BitRef) -> None:
-        """Raises WrongError for a word of other languages that was taken for a bit."""
+        """Raises WrongError for a keyword of another language in place of a bit."""
         word = reference.token.text
         if not reference.parts and word in _FOREIGN:
             raise WrongError(reference.token, f"there is no '{word}' in rules; {_FOREIGN[word]}")
@@ -232,7 +232,7 @@ class _Line(ExpressionReader):
             marks.append(mark)
         name = None
         if self.next.kind == "name" and not self._named(self.next.text):
-            name = self.take()  # '=' follows, so even a word of the language can be a name here
+            name = self.take()  # '=' follows, so even a keyword can be a name here
             self.take()
         way = self.word_before_a_name("not", "place")
         members = self.references()
@@ -258,11 +258,11 @@ class _Line(ExpressionReader):
         return syntax.GraphLine(token, tuple(words), degree)
 
     def word_before_a_name(self, *words: str) -> Token | None:
-        """Takes one of these words if it stands before a name; alone it is a name itself."""
+        """Takes one of these words if a name follows; alone it is a name itself."""
         return self.take() if self.next.text in words and self.tokens[self.at + 1].kind == "name" else None
 
     def _named(self, word: str) -> bool:
-        """Whether the next token is this word, and not the name of a port in front of '='."""
+        """Whether the next token is this word, and not the name of a port before '='."""
         return self.next.text == word and self.tokens[self.at + 1].text != "="
 
     def count(self, token: Token) -> syntax.Count:
@@ -330,7 +330,7 @@ class _Line(ExpressionReader):
         return syntax.Clauses(ranges, tuple(conditions))
 
     def check_count(self, found: Sequence[object], who: str, what: str) -> None:
-        """Refuses more than a text can mean: each of them is evaluated for every row."""
+        """Rejects more items than a text may have: each of them is evaluated for every row."""
         if len(found) > MAX_CLAUSES:
             raise WrongError(self.next, f"{who} at most {MAX_CLAUSES} {what}")
 
@@ -338,7 +338,7 @@ class _Line(ExpressionReader):
 
     def expression(self) -> Expression:
         self.signs = 0
-        number = self.next.kind == "number" and self.tokens[self.at + 1].text in ("]", ",", "")  # most of long texts
+        number = self.next.kind == "number" and self.tokens[self.at + 1].text in ("]", ",", "")  # usual
         found: Expression = self.atom() if number else self.sum()
         return found
 
@@ -359,7 +359,7 @@ class _Line(ExpressionReader):
 
 
 def _way_out(found: Token, statement: str) -> str:
-    """Advice about a sign that other languages have where a statement ends or continues."""
+    """Advice about a sign of another language at the end of a statement."""
     if found.text == "," and statement in _LISTS:
         return "; conditions, bits and numbers are separated by spaces"
     if found.text in ("=", "!=") and statement == "when":

@@ -19,7 +19,7 @@ from bitwright.rules.text.lexer import MAX_NUMBER
 
 @dataclass
 class Budget:
-    """Limits the rows, conditions and writes of a text, so that none can exhaust the memory."""
+    """Limits the rows, conditions and writes of a text, so that no text exhausts the memory."""
 
     limit: int
     exhausted: bool = False
@@ -35,18 +35,18 @@ class Budget:
             self.exhausted = True
             raise WrongError(
                 token,
-                f"this rule file stands for too many blocks and templates: more than {self.limit:,} rows, "
+                f"this rule file expands to too many blocks and templates: more than {self.limit:,} rows, "
                 "conditions and writes; make it smaller",
             )
 
 
 @dataclass
 class Rows:
-    """`count` rows, and the value of each name: a number, or one number a row."""
+    """`count` rows, and the value of each name: one number, or one per row."""
 
     lets: Mapping[str, int]
     layout: Layout
-    already_reported: set[str]  # names whose declaration could not be read; a use of them is no further problem
+    already_reported: set[str]  # names with an invalid declaration; their uses are not reported
     budget: Budget
     count: int = 1
     indices: dict[str, IntArray] = field(default_factory=dict)
@@ -69,16 +69,16 @@ class Rows:
             self.count = int(np.count_nonzero(allowed))
 
     def spread(self, first: IntArray, last: IntArray, token: Token) -> tuple[IntArray, IntArray]:
-        """Every value of first..last for every entry: which entry it came from, and the value."""
+        """Every value of first..last for every entry: the index of the entry, and the value."""
         lengths = np.maximum(0, last - first + 1)
         self.budget.spend(int(lengths.sum()) * (1 + len(self.indices)), token)
         entries, places = spread(lengths)
         return entries, first[entries] + places
 
     def pick(self, reference: syntax.BitRef, origin: WrittenAt, whole: bool = False, written: bool = False) -> Picks:
-        """The bits a reference chooses in each row; raises WrongError where an index is out of range.
+        """The bits that a reference selects in each row; raises WrongError if an index is out of range.
 
-        Only what is `written` may have a path.
+        Only written bits may have a path.
         """
         declared = self.declared(reference, whole, written)
         parts = reference.parts or tuple(syntax.IndexPart(None, None) for _ in declared.shape)
@@ -131,7 +131,7 @@ class Rows:
         return np.broadcast_to(np.asarray(self.evaluate(expression), dtype=np.int64), (self.count,))
 
     def evaluate(self, expression: Expression) -> IntArray:
-        """The value of an expression: a single number where it depends on no index."""
+        """The value of an expression: a single number if it depends on no index."""
         if isinstance(expression, Constant):
             return np.asarray(expression.value, dtype=np.int64)
         if isinstance(expression, Named):
@@ -166,13 +166,13 @@ class Rows:
             raise WrongError(token, None)
         if name in self.layout:
             raise WrongError(token, f"'{name}' names bits, but a number is needed here")
-        self.already_reported.add(name)  # once is enough
+        self.already_reported.add(name)  # report it once
         hint = suggestion(name, [*self.indices, *self.lets])
         raise WrongError(token, f"unknown name '{name}'{hint or '; give it a value with let or for'}")
 
 
 def _constant_bit(declared: Field, parts: tuple[syntax.IndexPart, ...]) -> int | None:
-    """The one bit that numbers choose, or None where there is an index, a range, or a number out of range."""
+    """The single bit with numeric indices, or None if there is an index, a range, or a number out of range."""
     place = 0
     for part, extent in zip(parts, declared.shape, strict=True):
         index = part.first
@@ -183,5 +183,5 @@ def _constant_bit(declared: Field, parts: tuple[syntax.IndexPart, ...]) -> int |
 
 
 def _digits(values: IntArray) -> IntArray:
-    """The number of binary digits of each absolute value; 0 has one."""
+    """The number of binary digits of each absolute value; 0 has one digit."""
     return np.maximum(1, np.frexp(np.abs(values).astype(np.float64))[1])

@@ -1,4 +1,4 @@
-"""Rule text as a value: its parsed lines, whose sizes are open, and the programs that it stands for at given sizes."""
+"""Rule text as a value: its parsed lines with open sizes, and the programs at given sizes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from bitwright.rules.graph.node_program import NodeProgram
     from bitwright.rules.graph.schema import Schema
 
-_LONGEST = 1 << 20  # characters of a text that is remembered
-_MOST, _LARGEST = 100_000, 20_000  # templates of all programs that a text remembers, and of each
+_LONGEST = 1 << 20  # most characters of a cached text
+_MOST, _LARGEST = 100_000, 20_000  # most templates of all cached programs of a text, and of each
 Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True)
 class RuleText:
-    """Parsed rule text. In one process a text is parsed once, and expanded once at each of its sizes.
+    """Parsed rule text. A process parses a text once, and expands it once at each size.
 
     >>> rules = RuleText.of(chr(10).join(["let l = 2", "bits p[l]", "block p[*]", "when p[1]=1 write p[l]"]))
     >>> rules.numbers, rules.at({"l": 5})
@@ -40,7 +40,7 @@ class RuleText:
 
     @classmethod
     def of(cls, text: str) -> RuleText:
-        """The value of a text; its problems are raised by the methods that make programs."""
+        """The value of a text; the methods that build programs raise its problems."""
         return _remembered(text) if len(text) <= _LONGEST else cls(text)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -48,11 +48,11 @@ class RuleText:
 
     @cached_property
     def tree(self) -> SyntaxTree:
-        """Its statements, and the problems of those that could not be read."""
+        """Its valid statements, and the problems of the others."""
         return parse_statements(self.text)
 
     def each(self, kind: type[Kind]) -> Iterator[Kind]:
-        """The statements of one sort."""
+        """The statements of one kind."""
         return (item for item in self.tree.statements if isinstance(item, kind))
 
     @property
@@ -64,24 +64,24 @@ class RuleText:
 
     @cached_property
     def lets(self) -> dict[str, Expression]:
-        """The numbers that it gives values to."""
+        """The numbers that it defines."""
         return {item.name.text: item.value for item in self.each(syntax.Let)}
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """Those whose values are plain; the others follow from these."""
+        """The numbers with plain values; the others follow from these."""
         return {name: value.value for name, value in self.lets.items() if isinstance(value, Constant)}
 
     @cached_property
     def extents(self) -> dict[str, tuple[Expression, ...]]:
-        """The extents of each array, none of a single bit."""
+        """The extents of each array, empty for a single bit."""
         return {token.text: extents for item in self.each(syntax.BitsDeclaration) for token, extents in item.items}
 
     def mentions(self, names: Collection[str], without: Collection[str] = ()) -> set[str]:
-        """The names among these that occur in the text, except in the `let` lines of those in `without`.
+        """The names among these that occur in the text, except in the `let` lines of the names in `without`.
 
-        A name that does not occur cannot change the program. Bits and indices of the same name count too, so this may
-        be more than what the text depends on, never less.
+        A name that does not occur cannot change the program. Bits and indices of the same name count too, so the result
+        may contain names without influence, but never misses one with influence.
         """
         items = self.tree.statements
         return set(names) & words_of(
@@ -89,15 +89,15 @@ class RuleText:
         )
 
     def fixed(self, values: Mapping[str, int]) -> dict[str, int]:
-        """Those of these numbers that the text uses anywhere but in their own `let` lines."""
+        """The numbers among these that the text uses outside their own `let` lines."""
         used = words_of(item.value if isinstance(item, syntax.Let) else item for item in self.tree.statements)
         return {name: value for name, value in values.items() if name in used}
 
     def check_lets(self, program: str, lets: Mapping[str, int] | None) -> None:
-        """Raises InputError for an impossible value, or for a name without a `let` line."""
+        """Raises InputError for an invalid value, or for a name without a `let` line."""
         for name, value in (lets or {}).items():
-            if not self.tree.problems and name not in self.lets:  # a line with a problem may be the one that has it
-                has = f"it has {listing(list(self.lets))}" if self.lets else "it has none"
+            if not self.tree.problems and name not in self.lets:  # an invalid line may define it
+                has = f"its numbers are {listing(list(self.lets))}" if self.lets else "it has none"
                 raise InputError(f"{program} has no line 'let {shorten(name)}'; {has}{suggestion(name, self.lets)}")
             whole = isinstance(value, int) and not isinstance(value, bool)
             if not whole or abs(value) >= MAX_NUMBER:
@@ -105,7 +105,7 @@ class RuleText:
                 raise InputError(f"let {shorten(name)} takes an integer below 2^31, got {shown}")
 
     def sizing(self, name: str, lets: Mapping[str, int] | None = None) -> Sizing | None:
-        """How a program of this name is made in other sizes."""
+        """How to build a program of this name at other sizes."""
         if not self.lets:
             return None
         return Sizing({**self.numbers, **(lets or {})}, partial(_again, self.text, name), self.text)
@@ -119,10 +119,9 @@ class RuleText:
         work: int = MAX_WORK,
         needs_rules: bool = True,
     ) -> Algorithm:
-        """The algorithm with these numbers in place of its own; raises ProgramError with every problem.
+        """The algorithm with these numbers in place of its own; raises ProgramError with all problems.
 
-        `work` is how many rows, conditions and writes it may stand for. With `needs_rules` a text without rules is an
-        error.
+        `work` limits its rows, conditions and writes. With `needs_rules` a text without rules is an error.
         """
         if self.tree.is_node_program:
             raise InputError("this is a node program, which runs on a graph; use parse_any")
@@ -140,7 +139,7 @@ class RuleText:
         return replace(found, name=name, sizing=self.sizing(name, lets))
 
     def at_or_none(self, lets: Mapping[str, int]) -> Algorithm | None:
-        """The algorithm with these numbers; None if the text is not a program then."""
+        """The algorithm with these numbers; None if the text is not valid with them."""
         try:
             return self.at(lets)
         except BitwrightError:
@@ -153,7 +152,7 @@ class RuleText:
         return blaming(lets, lambda given: NodeExpansion(self.tree, given, nodes, ports).schema())
 
     def program(self, lets: Mapping[str, int] | None = None, name: str = "program") -> Algorithm | NodeProgram:
-        """An algorithm, or a node program if the text uses what only those have."""
+        """An algorithm, or a node program if the text uses features of node programs."""
         if not self.tree.is_node_program:
             return self.at(lets, name)
         from bitwright.rules.graph.node_program import NodeProgram

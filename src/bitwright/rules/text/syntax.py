@@ -1,4 +1,4 @@
-"""The syntax tree of a rule file, before any index has a value. See docs/reference/rule-text.md for the grammar."""
+"""The syntax tree of a rule file, before indices have values. See docs/reference/rule-text.md for the grammar."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class IndexPart:
 class BitRef:
     token: Token
     parts: tuple[IndexPart, ...]  # empty for a bare name
-    path: tuple[str, ...] = ()  # of `far.all.g`: far, all; only in node programs
+    path: tuple[str, ...] = ()  # ("far", "all") for `far.all.g`; used in node programs only
 
     @property
     def key(self) -> str:
@@ -46,7 +46,7 @@ class Clauses:
     conditions: tuple[Combined, ...] = ()  # comparisons
 
 
-# Statements; `token` is the keyword that opens one, `text` how it was written.
+# Statements; `token` is the first keyword, `text` the source text.
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Let:
 class BitsDeclaration:
     token: Token
     items: tuple[tuple[Token, tuple[Expression, ...]], ...]
-    place: str = "node"  # `port bits` and `whole bits` are those of node programs
+    place: str = "node"  # `port bits` and `whole bits` occur in node programs only
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +90,18 @@ class WhenClause:
     targets: tuple[BitRef, ...]
     clauses: Clauses
     text: str
-    also: bool = False  # whether it adds to templates that lines before it have
+    also: bool = False  # whether it adds to templates of earlier lines
 
 
-MARKS = ("unique", "positive", "one")  # what an input of nodes may have to be
+MARKS = ("unique", "positive", "one")  # requirements on inputs of nodes
 
 
 @dataclass(frozen=True, slots=True)
 class PortLine:
-    """`input p q`, `output sum = c[l] p`: numbers that enter or leave.
+    """`input p q`, `output sum = c[l] p`: an input or output number.
 
     In node programs also `input unique id = r`, `input positive weight = w`, `input one source = x, all.g[*]`, `output
-    level = v if x`, and `not r` for the complement of a number, `place p` for the bit at the place of the number.
+    level = v if x`, and `not r` for the complement of a number, `place p` for one-hot bits.
     """
 
     token: Token
@@ -109,14 +109,14 @@ class PortLine:
     members: tuple[BitRef, ...]
     signed: bool = False
     marks: tuple[Token, ...] = ()  # of MARKS
-    also: tuple[BitRef, ...] = ()  # bits that get the same value
+    also: tuple[BitRef, ...] = ()  # further bits with the same value
     where: BitRef | None = None
     way: Token | None = None  # `not` or `place`
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """`chain e -> z`: past the last port of a node, `next.e` is its bit z."""
+    """`chain e -> z`: after the last port of a node, `next.e` is its bit z."""
 
     token: Token
     link: BitRef
@@ -125,7 +125,7 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class GraphLine:
-    """`graph simple, degree 8`: what graphs a node program is for."""
+    """`graph simple, degree 8`: requirements on the graph of a node program."""
 
     token: Token
     words: tuple[Token, ...]
@@ -143,12 +143,12 @@ class Count:
 @dataclass(frozen=True, slots=True)
 class Halt:
     token: Token
-    bit: BitRef | None  # None: at a fixed point
+    bit: BitRef | None  # None for a fixed point
 
 
 @dataclass(frozen=True, slots=True)
 class Ensure:
-    """`where`, `ensure` or `invariant`, by its token, and what is true."""
+    """`where`, `ensure` or `invariant`, by its token, and the claim."""
 
     token: Token
     line: EnsureLine

@@ -1,7 +1,7 @@
-"""From states to the examples they match, Eq. (5), and from examples to what they write, Eq. (6).
+"""Computes which examples a state matches, Eq. (5), and what those examples write, Eq. (6).
 
-Here in packed words, up to 64 states in every machine word. Bit i of all states is row i of an array of words; a
-template's match is then the AND of a few rows, and the next value of a bit the OR of the matches that write it.
+Machine words hold up to 64 states each: bit i of all states is row i of an array of words. A template's match is then
+the AND of a few rows, and the next value of a bit is the OR of the matches that write it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bitwright.rules.layout import IntArray
 
 @dataclass(frozen=True)
 class Literals:
-    """Template t looks at the bits bit[start[t]:start[t + 1]] and matches where each is as `on` says."""
+    """Template t reads the bits bit[start[t]:start[t + 1]] and matches if each equals its entry in `on`."""
 
     start: IntArray  # (K + 1,)
     bit: IntArray  # (literals,)
@@ -33,7 +33,7 @@ class Literals:
 
 
 def literals_of(program: Program) -> Literals:
-    """The literals of every template, in order."""
+    """Returns the literals of every template, in order."""
     sizes = np.diff(program.block_start)[program.template_block]  # (K,)
     start = np.concatenate(([0], np.cumsum(sizes)))
     place = np.arange(start[-1]) - np.repeat(start[:-1], sizes)
@@ -43,16 +43,16 @@ def literals_of(program: Program) -> Literals:
 
 
 Words = NDArray[np.uint8] | NDArray[np.uint64]
-_MAX_LAYERS = 16  # past this many writers of one bit, a single reduction is faster than a pass for each
+_MAX_LAYERS = 16  # with more writers of one bit, a single reduction is faster than a pass for each
 
 
 def pack(states: BoolArray) -> Words:  # (batch, k) -> (k, words)
-    """States to words: state s is bit s of its row; one byte a row for up to 8 states, else 64-bit words."""
+    """Packs states into words: state s is bit s of each row; one byte for up to 8 states, otherwise 64-bit words."""
     return np.packbits(states.T, axis=1, bitorder="little") if len(states) <= 8 else pack_words(states)
 
 
 def pack_words(states: BoolArray) -> NDArray[np.uint64]:  # (batch, k) -> (k, words)
-    """The same in 64-bit words, at least one a row; places beyond the last state are 0."""
+    """Packs states into 64-bit words, at least one for each row; positions beyond the last state are 0."""
     octets = np.packbits(states.T, axis=1, bitorder="little")
     padded = np.zeros((len(octets), 8 * max(1, -(-len(states) // 64))), dtype=np.uint8)
     padded[:, : octets.shape[1]] = octets
@@ -60,13 +60,13 @@ def pack_words(states: BoolArray) -> NDArray[np.uint64]:  # (batch, k) -> (k, wo
 
 
 def unpack(words: Words, count: int) -> BoolArray:  # (k, words) -> (count, k)
-    """The inverse of `pack`."""
+    """Inverts `pack`."""
     octets = np.ascontiguousarray(words).view(np.uint8)
     return np.unpackbits(octets, axis=1, bitorder="little", count=count).T.astype(bool)
 
 
 def with_complements(bits: Words) -> Words:  # (k, words) -> (2k, words)
-    """Rows 0..k-1 hold the bits, rows k..2k-1 their complements: what templates are matched against."""
+    """Returns the rows that templates are matched against: the bits, then their complements."""
     rows: Words = np.empty((2 * len(bits), bits.shape[1]), dtype=bits.dtype)
     rows[: len(bits)] = bits
     np.invert(bits, out=rows[len(bits) :])
@@ -75,7 +75,7 @@ def with_complements(bits: Words) -> Words:  # (k, words) -> (2k, words)
 
 @dataclass(frozen=True)
 class _Group:
-    """Templates of blocks of one size: rows first..last of the matches, and the rows that each of them ANDs."""
+    """Templates of blocks of one size: rows first..last of the matches, and the rows that each match ANDs."""
 
     first: int
     last: int
@@ -83,7 +83,7 @@ class _Group:
 
 
 class PackedRules:
-    """A program's templates, to be matched against and written to packed words."""
+    """A program's templates, prepared for matching and writing packed words."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -91,14 +91,16 @@ class PackedRules:
         order = np.argsort(program.write_bits, kind="stable")
         written = program.write_bits[order]
         self.writer = np.repeat(self.row_of, np.diff(program.write_start))[order]  # (nnz,) match rows, by written bit
-        self.targets, self.firsts = np.unique(written, return_index=True)  # written bits, where their writers begin
+        self.targets, self.firsts = np.unique(
+            written, return_index=True
+        )  # written bits, and the index of each bit's first writer
         layer = np.arange(len(order)) - np.repeat(self.firsts, np.diff(np.append(self.firsts, len(order))))
         deepest = int(layer.max()) + 1 if len(layer) else 0
         chosen = [layer == depth for depth in range(deepest)] if deepest <= _MAX_LAYERS else []
         self._layers = [(written[rows], self.writer[rows]) for rows in chosen]  # first writers, second ones, ...
 
     def match(self, rows: Words) -> Words:  # (2k, words) -> (K, words)
-        """Which templates match, in the order of match rows: the AND of their literals (Eq. 5)."""
+        """Returns which templates match, in the order of match rows: the AND of their literals (Eq. 5)."""
         matches = np.empty((self.program.templates, rows.shape[1]), dtype=rows.dtype)
         for group in self._groups:
             found = matches[group.first : group.last]
@@ -108,7 +110,7 @@ class PackedRules:
         return matches
 
     def write(self, matches: Words, bits: Words) -> None:  # (K, words) -> (k, words)
-        """What the matches set: for every bit the OR over its writers (Eq. 6)."""
+        """Sets every bit to the OR over its writers (Eq. 6)."""
         bits[...] = 0
         if self._layers:
             for targets, writers in self._layers:
@@ -118,7 +120,7 @@ class PackedRules:
             bits[self.targets] = np.bitwise_or.reduceat(chosen, self.firsts, axis=0)
 
     def counts(self, matches: Words, count: int) -> tuple[IntArray, IntArray]:  # (batch,), (batch, targets)
-        """n, and m for every bit that is written at all: how many templates match, and how many of those write it."""
+        """Returns n, the number of matching templates, and m, how many of them write each written bit."""
         matched = unpack(matches, count)  # (batch, K) in the order of the match rows
         if not len(self.targets):
             return np.count_nonzero(matched, axis=1), np.zeros((count, 0), dtype=np.int64)
@@ -126,18 +128,18 @@ class PackedRules:
         return np.count_nonzero(matched, axis=1), written
 
     def matched(self, states: BoolArray) -> BoolArray:  # (batch, k) -> (batch, K)
-        """Which templates each state matches, in the program's order of templates."""
+        """Returns which templates each state matches, in the program's order."""
         matches = self.match(with_complements(pack(states)))
         return unpack(matches.take(self.row_of, axis=0), len(states))
 
     @cached_property
     def writers(self) -> IntArray:  # (targets,)
-        """How many templates write each bit that is written at all."""
+        """The number of templates that write each written bit."""
         return self.program.writers[self.targets]
 
 
 def _groups(program: Program) -> tuple[list[_Group], IntArray]:
-    """The templates by block size, with the rows that each ANDs; and each template's row among the matches."""
+    """Groups the templates by block size; also returns each template's row among the matches."""
     literals = literals_of(program)
     sizes = np.diff(literals.start)  # (K,)
     groups: list[_Group] = []
@@ -154,7 +156,7 @@ def _groups(program: Program) -> tuple[list[_Group], IntArray]:
 
 
 def count_rows(rows: Words) -> list[Words]:  # (rows, words) -> planes of shape (words,)
-    """The column sums of `rows` as binary planes: plane j holds bit j of the sum of every state."""
+    """Returns the column sums of `rows` as binary planes: plane j holds bit j of each state's sum."""
     planes: list[Words] = []
     level: NDArray[Any] = rows
     while len(level):
@@ -175,7 +177,7 @@ def count_rows(rows: Words) -> list[Words]:  # (rows, words) -> planes of shape 
 
 
 def largest(planes: list[Words]) -> int:
-    """The largest of the counts that the planes hold."""
+    """Returns the largest count in the planes."""
     value, candidates = 0, None
     for place in reversed(range(len(planes))):
         here = planes[place] if candidates is None else planes[place] & candidates

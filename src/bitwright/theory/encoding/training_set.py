@@ -1,8 +1,8 @@
-"""Program to training set: orthonormal inputs X, labels Y, padding, and the encoding of states (Section 5.1).
+"""Training sets of programs: orthonormal inputs X, labels Y, padding, and the encoding of states (Section 5.1).
 
-Executions are a training set too: states of runs, several matches each, instead of one template at a time. The inputs
-of the network stay the K coordinates of the templates, and a state is encoded as ever: the sum of the examples that it
-matches, over sqrt(n). What it is trained on are such states with what followed them.
+Executions are training sets too: their examples are states of runs, with several matches each, instead of single
+templates. The network's inputs are still the K coordinates of the templates, and a state is still encoded as the sum of
+the examples that it matches, over sqrt(n). The labels are the states that followed.
 
     plain     the label of a state is its next state, 0 and 1
     scaled    the same over sqrt(n), so that F(sum of the matched examples) is 0 or 1, because F(t x) = t F(x)
@@ -29,14 +29,14 @@ from bitwright.rules.layout import IntArray
 from bitwright.theory.encoding import PackedRules
 
 FloatArray = NDArray[np.float64]
-_MAX_DENSE = 100_000_000  # entries of a matrix that is written out in full
+_MAX_DENSE = 100_000_000  # entries of a dense matrix
 
 
 @dataclass(frozen=True)
 class TrainingSet:
     """K examples: one for each template, then padding that is never matched and has the label zero (App. C).
 
-    Templates are encoded as unit vectors. The limit sees inner products only, so no other basis would change it.
+    Templates are encoded as unit vectors. The limit depends only on inner products, so any other basis is equivalent.
 
     >>> from bitwright import addition
     >>> examples = TrainingSet(addition(2).program, padding=2)
@@ -84,7 +84,7 @@ class TrainingSet:
         )
 
     def matches(self, states: BoolArray) -> tuple[scipy.sparse.csr_array, IntArray]:  # (batch, K), (batch,)
-        """Which examples each state matches, as a sparse indicator, and how many: the paper's n.
+        """Returns which examples each state matches, as a sparse indicator, and how many: the paper's n.
 
         >>> from bitwright import permutation
         >>> which, n = TrainingSet(permutation([2, 1]).program).matches(np.array([[True, True], [False, True]]))
@@ -102,7 +102,7 @@ class TrainingSet:
         ), counts
 
     def encode(self, states: BoolArray) -> FloatArray:  # (batch, K)
-        """Test inputs: the sum of the matched examples over sqrt(n); the zero vector where nothing matches.
+        """Returns test inputs: the sum of the matched examples over sqrt(n), or the zero vector if nothing matches.
 
         >>> from bitwright import permutation
         >>> TrainingSet(permutation([2, 1]).program).encode(np.array([[True, True], [False, True]])).round(3)
@@ -114,7 +114,7 @@ class TrainingSet:
         return np.asarray((scipy.sparse.diags_array(scale) @ indicator).todense())
 
     def example_names(self) -> list[str]:
-        """The rule text of every example, in order.
+        """Returns the rule text of every example, in order.
 
         >>> from bitwright import permutation
         >>> TrainingSet(permutation([2, 1]).program, padding=1).example_names()
@@ -147,10 +147,12 @@ class TrainingSet:
 
 
 def check_dense(program: Program, padding: int) -> None:
-    """Raises InputError where the matrices of a training set would be too large to be written out in full."""
+    """Raises InputError if the dense matrices of a training set would be too large."""
     examples = program.templates + padding
     if examples * max(examples, program.bits) > _MAX_DENSE:
-        raise InputError(f"a training set of {examples:,} examples is too large to be written out in full")
+        raise InputError(
+            f"a training set of {examples:,} examples is too large for dense matrices; use a smaller program"
+        )
 
 
 Labels = Literal["scaled", "plain"]
@@ -158,13 +160,13 @@ LABELS: tuple[Labels, ...] = ("scaled", "plain")
 
 
 def check_labels(name: str) -> Labels:
-    """The kind of labels of this name, or an InputError."""
+    """Returns the kind of labels with this name; raises InputError if there is none."""
     return check_choice("kind of labels", name, LABELS)
 
 
 @dataclass(frozen=True, eq=False)
 class StateSet:
-    """Different sets of matched examples, none of them empty, and the next state of each.
+    """Distinct non-empty sets of matched examples, with the next state of each.
 
     >>> from bitwright import addition
     >>> from bitwright.runs.successors import successors
@@ -176,7 +178,7 @@ class StateSet:
     """
 
     program: Program
-    matched: BoolArray  # (P, K), rows different and in order
+    matched: BoolArray  # (P, K), rows distinct and sorted
     following: BoolArray  # (P, k)
     labelled: Labels = "scaled"
 
@@ -184,9 +186,9 @@ class StateSet:
     def of_states(
         cls, program: Program, before: BoolArray, after: BoolArray, labelled: Labels = "scaled"
     ) -> StateSet:  # (N, k) twice
-        """States and their successors: those that match the same examples are one, for they look the same.
+        """Builds the set from states and successors; states with the same matches become one example.
 
-        States that match nothing are left out: the network says 0 there whatever it has learnt.
+        States without matches are dropped, because the network always outputs 0 there.
         """
         return cls.of_matches(program, PackedRules(program).matched(before), after, labelled)
 
@@ -194,16 +196,16 @@ class StateSet:
     def of_matches(
         cls, program: Program, matched: BoolArray, after: BoolArray, labelled: Labels = "scaled"
     ) -> StateSet:  # (N, K), (N, k)
-        """The same for what was matched; raises InputError where one state has two successors, or none is left."""
+        """Builds the set from matches; raises InputError if equal matches have two successors, or nothing is left."""
         some = matched.any(axis=1)
         if (lost := np.flatnonzero(~some & after.any(axis=1))).size:
             name = program.layout.names[int(after[lost[0]].argmax())]
             raise InputError(
-                f"state {lost[0] + 1:,} matches no template, yet {name} is on after it; no network can learn that"
+                f"state {lost[0] + 1:,} matches no template, but its successor has {name} on; no network can learn that"
             )
         rows = np.flatnonzero(some)
         if not len(rows):
-            raise InputError("none of these states matches a template, so there is nothing to learn from them")
+            raise InputError("none of these states matches a template, so there is nothing to learn")
         packed = np.packbits(matched[rows], axis=1)
         keys = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
         _, first, place = np.unique(keys, return_index=True, return_inverse=True)
@@ -213,15 +215,15 @@ class StateSet:
             one = int(first[place[two]])
             bit = int((after[rows[two]] != after[rows[one]]).argmax())
             raise InputError(
-                f"states {rows[one] + 1:,} and {rows[two] + 1:,} match the same templates and have two successors: "
-                f"{program.layout.names[bit]} is {int(after[rows[one], bit])} after the one and "
-                f"{int(after[rows[two], bit])} after the other"
+                f"states {rows[one] + 1:,} and {rows[two] + 1:,} match the same templates with different successors: "
+                f"{program.layout.names[bit]} is {int(after[rows[one], bit])} after the first and "
+                f"{int(after[rows[two], bit])} after the second"
             )
         return cls(program, matched[rows][first], after[rows][first], labelled)
 
     @property
     def examples(self) -> int:
-        """P: how many different ones there are."""
+        """P: the number of distinct examples."""
         return len(self.matched)
 
     @cached_property
@@ -239,7 +241,7 @@ class StateSet:
 
     @property
     def sha256(self) -> str:
-        """Of all examples and their labels."""
+        """The sha256 of all examples and labels."""
         found = sha256(f"{self.program.id} {self.labelled} {self.matched.shape}\n".encode())
         for array in (self.matched, self.following):
             found.update(np.packbits(array, axis=1).tobytes())

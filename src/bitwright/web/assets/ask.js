@@ -1,20 +1,20 @@
-// Asking the server: JSON in; JSON out, or lines of JSON with the progress of a job, its result at the end, or one line that says what went wrong.
+// Requests to the server: JSON in; JSON out, or lines of JSON with the progress of a job and then its result or an error.
 
 export async function ask(path, body, { signal, progress = () => {} } = {}) {
-  let answer, found = {};
+  let response, message = {};
   try {
-    answer = await fetch(path, body === undefined ? { signal } : { signal, method: "POST", body: JSON.stringify(body) });
-    if (body === undefined || !answer.ok) found = await answer.json();
-    else for await (const line of lines(answer.body)) {
-      found = JSON.parse(line);
-      if (found.progress) progress(found.progress);
+    response = await fetch(path, body === undefined ? { signal } : { signal, method: "POST", body: JSON.stringify(body) });
+    if (body === undefined || !response.ok) message = await response.json();
+    else for await (const line of lines(response.body)) {
+      message = JSON.parse(line);
+      if (message.progress) progress(message.progress);
     }
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Error("The server does not answer; is bitwright serve still running?");
+    throw new Error("The server is not responding; is bitwright serve still running?");
   }
-  if (found.error) throw new Error(found.error);
-  return found;
+  if (message.error) throw new Error(message.error);
+  return message;
 }
 
 async function* lines(body) {
@@ -25,5 +25,5 @@ async function* lines(body) {
     rest = parts.pop();
     yield* parts;
   }
-  if (rest) throw new Error("the answer was cut off");
+  if (rest) throw new Error("the response of the server is incomplete");
 }

@@ -1,4 +1,4 @@
-// The text of a program: CodeMirror with the colours of its language, completion, and every problem at its place.
+// The program text: CodeMirror with syntax colours, completion and a mark at every problem.
 
 import { element, grouped, make } from "./library/dom.mjs";
 import { completions, LANGUAGES, tokens } from "./languages.js";
@@ -11,8 +11,8 @@ const SHOWN = 100;
 const list = element("problems");
 let view = null, changed = () => {};
 
-export function editor(told) {
-  changed = told;
+export function editor(onChange) {
+  changed = onChange;
   view = new EditorView({ parent: element("editor"), state: state("", LANGUAGES.rules) });
 }
 
@@ -46,8 +46,7 @@ function state(text, language) {
   });
 }
 
-// A browser that types over a selection carries its style along in an attribute, which the page's policy forbids.
-
+// A browser that replaces selected text copies its style into an attribute, which the page's policy forbids.
 function beforeinput(event, editing) {
   const selection = getSelection();
   if (event.inputType !== "insertText" || event.data === null || event.isComposing || selection.isCollapsed) return false;
@@ -59,8 +58,7 @@ function beforeinput(event, editing) {
   return true;
 }
 
-// Underlines each problem in the text, marks its line, and lists all problems below.
-
+// Underlines each problem in the text, marks its line and lists all problems below the editor.
 export function mark(problems, count = problems.length) {
   const shown = problems.slice(0, SHOWN), placed = shown.filter(({ line }) => line > 0 && line <= view.state.doc.lines);
   view.dispatch(setDiagnostics(view.state, placed.map((problem) => ({ ...range(problem), severity: "error", message: problem.message }))));
@@ -74,19 +72,18 @@ export function mark(problems, count = problems.length) {
 }
 
 // The server counts characters; the browser counts UTF-16 code units.
+const placeIn = ({ from, to, text }, column) => Math.min(to, from + [...text].slice(0, Math.max(0, column - 1)).join("").length);
 
 function range({ line, column }) {
-  const { from, to, text } = view.state.doc.line(line);
-  const start = Math.min(to, from + [...text].slice(0, Math.max(0, column - 1)).join("").length);
+  const place = view.state.doc.line(line), { from, to, text } = place, start = placeIn(place, column);
   const word = /^[.@#]?\w+/.exec(text.slice(start - from));
   const end = Math.min(to, start + Math.max(1, word?.[0].length ?? 1));
   return end > start ? { from: start, to: end } : { from: Math.max(from, start - 1), to: start };
 }
 
-function go(problem) {
-  if (!problem.line) return;
-  const { line, column } = problem, { from, to, text } = view.state.doc.line(Math.min(line, view.state.doc.lines));
-  const at = Math.min(to, from + [...text].slice(0, column - 1).join("").length);
+function go({ line, column }) {
+  if (!line) return;
+  const at = placeIn(view.state.doc.line(Math.min(line, view.state.doc.lines)), column);
   view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
   view.focus();
 }

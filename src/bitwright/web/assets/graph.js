@@ -1,4 +1,4 @@
-// The graph that a node program runs on: of a shape, or a list of edges; a click on a node sets the first input there.
+// The graph that a node program runs on, given by a shape or a list of edges. Clicking a node sets the first input there.
 
 import { ask } from "./ask.js";
 import { oncePerFrame } from "./library/canvas.mjs";
@@ -11,7 +11,7 @@ import { inputText, inputWords, setInput } from "./inputs.js";
 const SIZES = { path: "6", ring: "8", star: "8", complete: "5", grid: "4x6", board: "4x6", torus: "6x6", random: "12,18" };
 const NAME = /^[A-Za-z0-9_.]{1,20}$/;
 export const drawing = new GraphDrawing(element("graph"));
-let nodes = [], waiting = 0, asked = 0;
+let nodes = [], timer = 0, requests = 0;
 
 const shape = () => element("shape").value && `${element("shape").value}:${element("shape-size").value.trim()}`;
 const marked = () => inputWords().find(({ place, marks }) => place === "node" && marks);
@@ -26,12 +26,12 @@ export function setGraph({ shape: wanted = "", directed = false, edges = "" }) {
   layOut();
 }
 
-/** The graph as the server reads it; an Error says what is wrong in the list of edges. */
+/** The graph in the form of a request; throws an Error for an invalid list of edges. */
 export function graphSource() {
   if (shape()) return { shape: shape() };
   const names = new Map(), edges = [], number = (name) => names.get(name) ?? (names.set(name, names.size), names.size - 1);
   for (const line of element("edges").value.split("\n").map((one) => one.trim().split(/[\s,]+/)).filter(([first]) => first)) {
-    if (line.length > 2 || !line.every((name) => NAME.test(name))) throw new Error(`a line has one or two names of letters, digits, _ and ., got “${line.join(" ").slice(0, 40)}”`);
+    if (line.length > 2 || !line.every((name) => NAME.test(name))) throw new Error(`a line must have one or two names made of letters, digits, _ and ., got “${line.join(" ").slice(0, 40)}”`);
     const ends = line.map(number);
     if (ends.length === 2) edges.push(ends);
   }
@@ -39,11 +39,11 @@ export function graphSource() {
 }
 
 export function graphEditor(changed) {
-  const own = () => { // the list of edges, and no shape any more
+  const own = () => { // takes the list of edges instead of a shape
     [element("shape").value, element("shape-size").value] = ["", ""];
     element("shape-size").disabled = true;
-    clearTimeout(waiting);
-    waiting = setTimeout(layOut, 250);
+    clearTimeout(timer);
+    timer = setTimeout(layOut, 250);
     changed();
   };
   const shaped = (size) => { setGraph({ shape: `${element("shape").value}:${size}` }); changed(); };
@@ -58,33 +58,31 @@ export function graphEditor(changed) {
   new ResizeObserver(showGraph).observe(element("graph-field"));
 }
 
-// The server makes shapes, and finds places for nodes.
-
+// The server makes shapes and lays out nodes.
 async function layOut() {
-  const mine = ++asked;
-  let found = { nodes: [], edges: [], places: [] }, note = "";
+  const mine = ++requests;
+  let graph = { nodes: [], edges: [], places: [] }, note = "";
   try {
-    found = (await ask("api/graph", { source: { kind: "nodes", graph: graphSource() } })).result;
-    note = found.nodes.length ? `${plural(found.nodes.length, "node")}, ${plural(found.edges.length, "edge")}` : `${grouped(found.count)} nodes are too many to be drawn here; it can be run`;
+    graph = (await ask("api/graph", { source: { kind: "nodes", graph: graphSource() } })).result;
+    note = graph.nodes.length ? `${plural(graph.nodes.length, "node")}, ${plural(graph.edges.length, "edge")}` : `${grouped(graph.count)} nodes are too many to draw here, but the program can run on them`;
   } catch (error) { note = error.message; }
-  if (mine !== asked) return;
+  if (mine !== requests) return;
   element("graph-note").textContent = note;
-  nodes = found.nodes;
-  const joined = new Set(found.edges.flat()), [from, to] = [0, 1].map((end) => found.edges.map((ends) => ends[end]));
-  if (shape()) element("edges").value = [...found.edges.map((ends) => ends.map((end) => nodes[end]).join(" ")), ...nodes.filter((_, at) => !joined.has(at))].join("\n");
+  nodes = graph.nodes;
+  const joined = new Set(graph.edges.flat()), [from, to] = [0, 1].map((end) => graph.edges.map((ends) => ends[end]));
+  if (shape()) element("edges").value = [...graph.edges.map((ends) => ends.map((end) => nodes[end]).join(" ")), ...nodes.filter((_, at) => !joined.has(at))].join("\n");
   element("directed").disabled = !nodes.length;
   element("graph-field").hidden = !nodes.length;
-  if (nodes.length) drawing.use({ ...found, x: found.places.map(([x]) => x), y: found.places.map(([, y]) => y), from, to });
+  if (nodes.length) drawing.use({ ...graph, x: graph.places.map(([x]) => x), y: graph.places.map(([, y]) => y), from, to });
   keepNamed();
   showGraph();
 }
 
-// An input at nodes or edges that are not there any longer goes; a flag goes to the first node.
-
+// Clears inputs at nodes or edges that no longer exist; a flag moves to the first node.
 function keepNamed() {
-  const there = (key) => key === "*" || nodes.includes(key) || key.split("-").every((end) => nodes.includes(end));
+  const exists = (key) => key === "*" || nodes.includes(key) || key.split("-").every((end) => nodes.includes(end));
   if (nodes.length) for (const { name, place } of inputWords()) {
-    if (place !== "whole" && ![...items(inputText(name), nodes).keys()].every(there)) setInput(name, name === marked()?.name ? nodes[0] : "");
+    if (place !== "whole" && ![...items(inputText(name), nodes).keys()].every(exists)) setInput(name, name === marked()?.name ? nodes[0] : "");
   }
 }
 

@@ -1,4 +1,4 @@
-// Inputs: one field for each, which keeps what was typed. On graphs a field holds what the command line takes: a,b or a:3,b:5.
+// Input fields, which keep what was typed. On graphs a field holds text as on the command line: a,b or a:3,b:5.
 
 import { element, grouped, make } from "./library/dom.mjs";
 
@@ -6,10 +6,9 @@ let words = [], changed = () => {};
 
 export const inputWords = () => words;
 
-export function inputs(told) { changed = told; }
+export function inputs(onChange) { changed = onChange; }
 
-// While a text has problems its inputs are not known, and those of another program must not stay.
-
+// While a text has problems its inputs are unknown, and inputs of another program must not remain.
 export function noInputs(why = "") {
   words = [];
   element("inputs").replaceChildren();
@@ -36,8 +35,7 @@ export function showInputs(kind, found, known) {
   }));
 }
 
-// What was there before, as far as it fits into this input.
-
+// The earlier text if it fits this input, otherwise the default.
 function fitting(kind, word, text) {
   const { bits, signed, place } = word;
   if (text === undefined || place !== undefined) return text ?? usual(word);
@@ -53,10 +51,10 @@ const usual = ({ place, unique, marks, least }) => (!place ? "0" : place === "wh
 function hint(kind, { bits, signed, place, marks, unique, one, least, most }) {
   if (kind === "permutation") return `${bits} bits, such as 101`;
   if (place === undefined) return range(bits, signed);
-  const of = place === "whole" ? "of the graph" : place === "port" ? "of edges, as a-b" : "of nodes";
   if (one) return "one node";
-  if (marks) return `${of}: those that have it, such as ${place === "port" ? "a-b,b-c" : "a,b"}`;
-  return `${of}, ${least} to ${most}${unique ? ", each its own: order" : place === "whole" ? "" : `, such as ${place === "port" ? "*:1 or a-b:3" : "*:1 or a:3,b:5"}`}`;
+  if (marks) return place === "port" ? "edges that have it, such as a-b,b-c" : "nodes that have it, such as a,b";
+  if (place === "whole") return `${least} to ${most}`;
+  return `${least} to ${most} at each ${place === "port" ? "edge, such as *:1 or a-b:3" : unique ? "node, all different, such as order" : "node, such as *:1 or a:3,b:5"}`;
 }
 
 function range(bits, signed) {

@@ -1,4 +1,4 @@
-// What the editor knows of each language: how it is coloured, and which words it completes.
+// The languages of the editor: how each is coloured, and the words it completes.
 
 const words = (text) => new Set(text.split(" "));
 
@@ -19,14 +19,9 @@ const SUBLEQ = {
 };
 const IMAGE = { comments: "#;", keywords: new Set(), builtins: new Set() };
 
-// By kind of program and the language that it is written in.
+export const LANGUAGES = { rules: RULES, nodes: RULES, sbn: SBN, "subleq assembly": SUBLEQ, "subleq image": IMAGE };
 
-export const LANGUAGES = {
-  rules: RULES, nodes: RULES, "sbn assembly": SBN, "subleq assembly": SUBLEQ, "subleq image": IMAGE,
-};
-
-// One token after the other, as CodeMirror's StreamLanguage wants them.
-
+// The tokens of a text, for CodeMirror's StreamLanguage.
 export const tokens = ({ comments, keywords, builtins }) => ({
   token(stream) {
     if (stream.eatSpace()) return null;
@@ -45,12 +40,11 @@ export const tokens = ({ comments, keywords, builtins }) => ({
   },
 });
 
-// Names for completion: those that the text declares or uses, then the words of the language.
-
+// Names for completion: those the text declares or uses, then the words of the language.
 export function completions(text, at, { comments, keywords, builtins }) {
   const plain = text.split("\n").map((line) => line.split(comments[0])[0]).join("\n"), counts = new Map();
   for (const [word] of plain.matchAll(/[A-Za-z_][A-Za-z0-9_]*/g)) counts.set(word, (counts.get(word) ?? 0) + 1);
-  if (counts.get(at) === 1) counts.delete(at); // the word that is being written
+  if (counts.get(at) === 1) counts.delete(at); // the word being typed
   const sizes = new Map([...plain.matchAll(/([A-Za-z_][A-Za-z0-9_]*)(\[[^\]\n]*\])/g)].reverse().map(([, name, size]) => [name, size]));
   const known = (word) => keywords.has(word) || builtins.has(word);
   return [

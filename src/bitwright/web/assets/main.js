@@ -1,23 +1,22 @@
-// The page: ask what there is, run or train, follow that to its end or cancel it.
+// The page: starts, and follows a run or a training to its end or cancels it.
 
 import { ask } from "./ask.js";
 import { element, grouped, hear, notice, sentence, submitted } from "./library/dom.mjs";
 import { graphEditor, showGraph } from "./graph.js";
-import { given, kind, load, number, program, refused, settled, shared, soon, source } from "./program.js";
+import { entries, given, kind, number, program, refused, restore, settled, soon, source } from "./program.js";
 import { clearResults, showLive, showMade, showRun } from "./results.js";
 import { tabs } from "./tabs.js";
 import { followTheme } from "./library/theme.mjs";
 
 const ENGINES = {
-  templates: "The rules themselves. The trace also says what the limit would put out.",
-  limit: "The mean of infinitely wide networks, in closed form: what the certificate here speaks of.",
-  kernel: "The same mean by a dense solve with the kernel: the check of the closed form.",
-  sampled: "An ensemble drawn from the limiting Gaussian, the same networks all along the run.",
-  network: "One small network for all cells of the program, of integers, trained now and tried on all their local states. Several networks, a width or the sign rule ask for networks of the whole state.",
+  templates: "The rules themselves. The trace also shows the outputs of the limit.",
+  limit: "The mean of infinitely wide networks, in closed form. The certificate here is about this engine.",
+  kernel: "The same mean, from a dense solve with the kernel: a check of the closed form.",
+  sampled: "An ensemble drawn from the limiting Gaussian; the same networks take every step of the run.",
+  network: "A small integer network for all cells of the program, trained now and checked in every local state. Sign rounding takes networks for the whole state.",
 };
-const CHOICES = ["engine", "rounding", "networks", "seed", "width", "max-steps", "max-instructions"];
-const STORE = "bitwright 0.4";
-let running = null, known = null; // what cancels the job that is under way
+const STORE = "bitwright entries"; // in localStorage, for the next visit
+let running = null, known = null; // cancels the current job; what the server offers
 
 async function start() {
   followTheme(showGraph);
@@ -28,7 +27,7 @@ async function start() {
   try { restore(JSON.parse(localStorage.getItem(STORE))); } catch { /* the first visit */ }
   for (const id of ["engine", "rounding"]) element(id).addEventListener("input", engine);
   submitted("setup", run);
-  hear("setup", "input", () => { if (running === null) fail(""); }); // it was about something else
+  hear("setup", "input", () => { if (running === null) fail(""); }); // the failure was about other settings
   hear("train", "click", train);
   hear("cancel", "click", () => running.abort());
   addEventListener("keydown", (event) => {
@@ -44,13 +43,12 @@ function engine() {
   element("engine-text").classList.toggle("wrong", problem !== null);
   for (const option of element("engine").options) option.disabled = option.value !== chosen && refused(option.value, rounding) !== null;
   for (const part of document.querySelectorAll("[data-engine]")) part.hidden = !part.dataset.engine.split(" ").includes(chosen);
-  const cells = ["subleq", "nodes"].includes(kind());
-  element("network-of").querySelector("[value=whole]").disabled = cells;
-  if (cells) element("network-of").value = "cells";
+  const single = ["subleq", "nodes"].includes(kind());
+  for (const option of element("network-tile").options) option.disabled = single && option.value !== "1";
+  if (single) element("network-tile").value = "1";
 }
 
-// What was found out about another program is of no use any longer, and nor is a job for it.
-
+// Results and jobs of an earlier program are dropped.
 function changed() {
   running?.abort();
   say("");
@@ -63,14 +61,16 @@ function request() {
   else asked.max_steps = number("max-steps", "the step limit", 0, known.limits.steps) ?? known.limits.steps;
   if (["sampled", "network"].includes(asked.engine)) Object.assign(asked, { networks: number("networks", "the number of networks", 1, 1e9) ?? 1, seed: number("seed", "the seed", 0, Number.MAX_SAFE_INTEGER) ?? 0 });
   if (asked.engine === "network") asked.width = number("width", "the width", 1, known.limits.width);
-  return possible(asked, asked.engine, asked.rounding, asked.networks > 1 || asked.width ? "whole" : "cells");
+  return possible(asked, asked.engine, asked.rounding);
 }
 
 const run = () => follow("api/run", request, showRun);
 
+const tile = () => (element("network-tile").value === "all" ? "all" : Number(element("network-tile").value));
+
 const train = () => follow("api/train", () => possible({
-  source: source(), of: element("network-of").value, seed: number("network-seed", "the seed", 0, Number.MAX_SAFE_INTEGER) ?? 0, width: number("network-width", "the width", 1, known.limits.width),
-}, "network", "calibrated", element("network-of").value), made);
+  source: source(), tile: tile(), seed: number("network-seed", "the seed", 0, Number.MAX_SAFE_INTEGER) ?? 0, width: number("network-width", "the width", 1, known.limits.width),
+}, "network", "calibrated", tile()), made);
 
 function possible(asked, ...choice) {
   const problem = refused(...choice);
@@ -78,18 +78,16 @@ function possible(asked, ...choice) {
   return asked;
 }
 
-/** Shows a network that was trained, and has the next run take its steps by it: the same seed gives the same network. */
+/** Shows a trained network and selects it for the next run: the same seed gives the same network. */
 function made(job) {
   showMade(job);
-  const { of, seed } = job.result;
-  if (of !== "cells" || element("network-width").value.trim() || refused("network", "calibrated") !== null) return;
+  const { tile: trained, seed } = job.result;
+  if (trained !== 1 || element("network-width").value.trim() || refused("network", "calibrated") !== null) return;
   for (const [id, value] of [["engine", "network"], ["rounding", "calibrated"], ["networks", "1"], ["width", ""], ["seed", String(seed)]]) element(id).value = value;
   engine();
 }
 
-// From a request to its result.
-
-async function follow(path, asked, show) {
+async function follow(path, request, show) {
   if (running !== null) return;
   const mine = running = new AbortController();
   fail("");
@@ -98,7 +96,7 @@ async function follow(path, asked, show) {
   remember();
   try {
     await settled();
-    const body = asked();
+    const body = request();
     mine.signal.throwIfAborted();
     show({ ...await ask(path, body, { signal: mine.signal, progress: doing }), asked: body });
     say("done");
@@ -111,8 +109,6 @@ async function follow(path, asked, show) {
     busy(false);
   }
 }
-
-// Progress.
 
 function busy(yes) {
   element("run").hidden = yes;
@@ -139,16 +135,8 @@ function reveal() {
   if (matchMedia("(max-width: 900px)").matches) element("results").scrollIntoView();
 }
 
-// What was typed is kept for a reload, or the next visit.
-
 function remember() {
-  const kept = { ...shared(), settings: Object.fromEntries(CHOICES.map((id) => [id, element(id).value])) };
-  try { localStorage.setItem(STORE, JSON.stringify(kept)); } catch { /* a browser that keeps nothing */ }
-}
-
-function restore({ settings, ...kept }) {
-  for (const id of CHOICES) element(id).value = settings[id];
-  load(kept);
+  try { localStorage.setItem(STORE, JSON.stringify(entries())); } catch { /* storage is disabled */ }
 }
 
 start();

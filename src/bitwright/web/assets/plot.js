@@ -1,4 +1,4 @@
-// The error of a training, step by step, on a logarithmic scale; it is drawn anew whenever there is more of it.
+// The training error, step by step, on a logarithmic scale; drawn again as it grows.
 
 import { grouped, make, niceStep } from "./library/dom.mjs";
 
@@ -9,7 +9,7 @@ export function plot(points, tolerance) {
   const WIDTH = innerWidth < 700 ? NARROW : WIDEST;
   const drawn = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "plot", role: "img" });
   const last = points.at(-1) ?? [0, 1];
-  drawn.setAttribute("aria-label", `The largest error after ${last[0]} steps is ${last[1].toPrecision(3)}; training ends at ${tolerance}`);
+  drawn.setAttribute("aria-label", `The largest error after ${last[0]} steps is ${last[1].toPrecision(3)}; training stops at ${tolerance}`);
   const errors = points.map(([, error]) => error).filter((error) => error > 0);
   const high = Math.ceil(Math.log10(Math.max(1, ...errors))), low = Math.floor(Math.log10(Math.min(tolerance, ...errors)) + 1e-9);
   const most = Math.max(10, last[0]), x = (step) => LEFT + (WIDTH - LEFT - RIGHT) * step / most;
@@ -24,7 +24,7 @@ export function plot(points, tolerance) {
   if (points.length) drawn.append(draw("polyline", { points: points.map(([step, error]) => `${x(step).toFixed(1)},${y(error).toFixed(1)}`).join(" "), class: "curve" }),
     draw("circle", { cx: x(last[0]), cy: y(last[1]), r: 3.5, class: "end" }));
   return make("figure.training", drawn, make("figcaption", { className: "soft",
-    textContent: `Largest error of any output: ${last[1].toPrecision(3)} after ${grouped(last[0])} step${last[0] === 1 ? "" : "s"}; training ends at ${tolerance}, the dashed line.` }));
+    textContent: `Largest error of any output: ${last[1].toPrecision(3)} after ${grouped(last[0])} step${last[0] === 1 ? "" : "s"}; training stops at ${tolerance}, the dashed line.` }));
 }
 
 export function draw(tag, attributes = {}, ...children) {

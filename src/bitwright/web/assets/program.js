@@ -1,4 +1,4 @@
-// Which program: a shipped one or a text, checked while it changes.
+// The program: a shipped one or a text, which is checked while it changes.
 
 import { ask } from "./ask.js";
 import { element, grouped, hear, make, plural, sentence } from "./library/dom.mjs";
@@ -7,25 +7,21 @@ import { graphSource, graphState, setGraph, showGraph } from "./graph.js";
 import { inputValues, inputs, noInputs, showInputs } from "./inputs.js";
 
 const DEFAULTS = { addition: { p: "719", q: "483" }, multiplication: { multiplicand: "719", multiplier: "483" }, permutation: { p: "10110" } };
-const LANGUAGES = {
-  sbn: { assembly: "assembly" },
-  subleq: { assembly: "assembly", image: "image" },
-};
-const TEXTS = ["rules", "nodes", ...Object.keys(LANGUAGES).flatMap((kind) => Object.keys(LANGUAGES[kind]).map((language) => `${kind} ${language}`))];
-const FIELDS = ["bits", "order", "machine", "words", "word-width", "dialect"];
+const TEXTS = ["rules", "nodes", "sbn", "subleq assembly", "subleq image"];
+const FIELDS = ["bits", "order", "machine", "language", "words", "word-width", "dialect"];
+const SETTINGS = ["engine", "rounding", "networks", "seed", "width", "max-steps", "max-instructions"];
 const texts = {}, chosen = {}, values = {}, consoles = {}; // by kind and language; values by name too
-const languages = { sbn: "assembly", subleq: "assembly" };
 let examples = [], limits = {}, shown = "addition", timer = 0, checking = null, again = false, about = null, described = () => {}, changed = () => {};
 
 export const kind = () => document.querySelector("input[name=kind]:checked").value;
-const slot = (which = kind()) => (which in LANGUAGES ? `${which} ${languages[which]}` : which);
-export const isText = (which) => TEXTS.includes(slot(which));
+const slot = (which = kind()) => (which === "subleq" ? `${which} ${element("language").value}` : which);
+const isText = (which) => TEXTS.includes(slot(which));
 
-export function program(known, told, altered) {
+export function program(known, onDescription, onChange) {
   limits = known.limits;
-  examples = known.examples.map((one) => ({ inputs: {}, console: "", ...one, name: one.file.split("/").at(-1), language: "assembly" }));
-  described = told;
-  changed = altered;
+  examples = known.examples.map((example) => ({ inputs: {}, console: "", ...example, name: example.file.split("/").at(-1) }));
+  described = onDescription;
+  changed = onChange;
   inputs(() => { if (shown === "nodes") showGraph(); });
   editor(() => { texts[slot()] = read(); chosen[slot()] = ""; element("example").value = ""; soon(); });
   for (const which of TEXTS) {
@@ -33,18 +29,18 @@ export function program(known, told, altered) {
     const first = examples.find((example) => slotOf(example) === which);
     if (first) choose(which, first.name);
   }
-  texts["subleq image"] = "# prints a word, and halts: M[6] goes to the port at -1\n6 -1 3\n7 7 -1\n65 0\n";
+  texts["subleq image"] = "# prints a letter and halts: M[6] goes to the port at -1\n6 -1 3\n7 7 -1\n65 0\n";
   for (const radio of document.querySelectorAll("input[name=kind]")) radio.addEventListener("change", show);
   hear("example", "change", (event) => {
     if (event.target.value) { choose(slot(), event.target.value); useGraph(); show(); }
   });
-  hear("language", "change", (event) => { languages[kind()] = event.target.value; show(); });
+  hear("language", "change", show);
   hear("console-in", "input", (event) => { consoles[slot()] = event.target.value; });
-  for (const id of [...FIELDS, "counter"]) element(id).addEventListener("input", () => soon());
+  for (const id of [...FIELDS, "counter"]) if (id !== "language") element(id).addEventListener("input", () => soon());
   show();
 }
 
-const slotOf = ({ kind: which, language }) => (which in LANGUAGES ? `${which} ${language}` : which);
+const slotOf = ({ kind: which }) => (which === "subleq" ? "subleq assembly" : which);
 
 function choose(which, name) {
   const example = examples.find((candidate) => candidate.name === name);
@@ -54,24 +50,18 @@ function choose(which, name) {
   consoles[which] = example.console;
 }
 
-// An example of a node program brings its graph along.
-
 function useGraph() {
   if (kind() !== "nodes") return;
   const example = examples.find(({ name }) => name === chosen.nodes);
   setGraph({ shape: example?.graph ?? "path:4" });
 }
 
-export function show() {
+function show() {
   shown = kind();
   for (const part of document.querySelectorAll("[data-for]")) part.hidden = !part.dataset.for.split(" ").includes(shown);
   for (const part of document.querySelectorAll("[data-not]")) part.hidden = part.dataset.not.split(" ").includes(shown);
-  if (shown in LANGUAGES) {
-    element("language").replaceChildren(...Object.entries(LANGUAGES[shown]).map(([value, textContent]) => make("option", { value, textContent })));
-    element("language").value = languages[shown];
-  }
   if (isText(shown)) {
-    const own = make("option", { value: "", textContent: "your own" });
+    const own = make("option", { value: "", textContent: "your own text" });
     const offered = examples.filter((example) => slotOf(example) === slot());
     element("example").replaceChildren(own, ...offered.map(({ name, title }) => make("option", { value: name, textContent: title })));
     element("example").value = chosen[slot()] ?? "";
@@ -88,26 +78,23 @@ export function show() {
   now();
 }
 
-// Why the program is not run or trained with that engine here; null if it is, or if that is not known yet.
-
-export function refused(engine, rounding, of = "cells") {
-  const cells = engine === "network" && rounding === "calibrated" && of === "cells";
+// Why this page cannot run or train the program with that engine; null if it can, or if that is unknown yet.
+export function refused(engine, rounding, tile = 1) {
+  const cells = engine === "network" && rounding === "calibrated" && tile !== "all";
   const most = { kernel: limits.kernel, network: limits.network }[engine], examples = about?.examples[cells ? "cells" : rounding];
-  return examples > most ? `the engine ${engine} takes at most ${grouped(most)} examples here, ${cells ? "the cells of this program have" : "this program has"} ${grouped(examples)}` : null;
+  return examples > most ? `the engine ${engine} takes at most ${grouped(most)} examples here; ${cells ? "the cells of this program have" : "this program has"} ${grouped(examples)}` : null;
 }
-
-// The program as the server reads it.
 
 export function source() {
   const which = kind();
-  if (which === "permutation") return { kind: which, order: element("order").value.split(",").map((part, _, all) => integer(part, "each place of the order", 1, all.length)) };
+  if (which === "permutation") return { kind: which, order: element("order").value.split(",").map((part, _, all) => integer(part, "each position in the order", 1, all.length)) };
   const name = (chosen[slot()] || "program").replace(/\..*/, ""), text = isText(which) ? read() : "";
   if (which === "rules") return { kind: which, text, name };
   if (which === "sbn") return { kind: which, text, name, machine: element("machine").value };
   if (which === "nodes") return { kind: which, text, name, graph: graphSource() };
   if (which === "subleq") {
-    return { kind: which, text, name, language: languages.subleq, words: number("words", "the number of words", 3, 2 ** 24),
-      width: number("word-width", "the bits of a word", 2, 64), dialect: element("dialect").value || null };
+    return { kind: which, text, name, language: element("language").value, words: number("words", "the number of words", 3, 2 ** 24),
+      width: number("word-width", "the number of bits per word", 2, 64), dialect: element("dialect").value || null };
   }
   const bits = integer(element("bits").value, "the number of bits", 1, limits.bits);
   return which === "addition" ? { kind: which, bits, counter: element("counter").checked } : { kind: which, bits };
@@ -125,8 +112,7 @@ function integer(text, what, least, most) {
   return number;
 }
 
-// Checking, a moment after the last key; one text at a time, since the worker does one job after the other.
-
+// Checks the program a moment after the last key; one text at a time, since the worker does one job after the other.
 export function soon() {
   changed();
   document.documentElement.dataset.checked = "";
@@ -143,7 +129,6 @@ function now() {
 }
 
 // Resolves when the program has been checked, so that its inputs are known.
-
 export function settled() {
   if (timer) now();
   return checking;
@@ -167,7 +152,7 @@ function take(answer, failure) {
     if (shown === "nodes") showGraph();
     say(summary(about));
   } else if (answer && isText(shown)) {
-    noInputs("They are known once the text has no problems.");
+    noInputs("Inputs appear once the text has no problems.");
     say(plural(answer.count, "problem"), true);
   } else {
     noInputs();
@@ -187,24 +172,22 @@ function summary({ bits, blocks, templates, steps, machine, notes }) {
   return [`No problems: ${counted}${steps === null ? "" : `, at most ${plural(steps, "step")}`}${machine ? `; ${machine}` : ""}`, ...notes].join(". Note: ");
 }
 
-// What a reload finds again.
-
-export const shared = () => ({
-  kind: kind(), language: languages[kind()] ?? "", text: isText(kind()) ? read() : "", inputs: { ...values[slot()] },
-  console: element("console-in").value, graph: kind() === "nodes" ? graphState() : null, counter: element("counter").checked, ...Object.fromEntries(FIELDS.map((id) => [id, element(id).value])),
+/** What was typed, for a reload or the next visit. */
+export const entries = () => ({
+  kind: kind(), text: isText(kind()) ? read() : "", inputs: { ...values[slot()] }, console: element("console-in").value,
+  graph: kind() === "nodes" ? graphState() : null, counter: element("counter").checked, fields: Object.fromEntries([...FIELDS, ...SETTINGS].map((id) => [id, element(id).value])),
 });
 
-export function load(link) {
-  document.querySelector(`input[name=kind][value="${link.kind}"]`).checked = true;
-  if (link.kind in LANGUAGES) languages[link.kind] = link.language;
-  if (isText(link.kind)) {
-    texts[slot()] = link.text;
-    chosen[slot()] = examples.find((example) => slotOf(example) === slot() && example.text === link.text)?.name ?? "";
+export function restore(kept) {
+  document.querySelector(`input[name=kind][value="${kept.kind}"]`).checked = true;
+  for (const [id, value] of Object.entries(kept.fields)) element(id).value = value;
+  if (isText(kept.kind)) {
+    texts[slot()] = kept.text;
+    chosen[slot()] = examples.find((example) => slotOf(example) === slot() && example.text === kept.text)?.name ?? "";
   }
-  values[slot()] = { ...link.inputs };
-  consoles[slot()] = link.console;
-  for (const id of FIELDS) element(id).value = link[id];
-  element("counter").checked = link.counter;
-  if (link.graph) setGraph(link.graph);
+  values[slot()] = { ...kept.inputs };
+  consoles[slot()] = kept.console;
+  element("counter").checked = kept.counter;
+  if (kept.graph) setGraph(kept.graph);
   show();
 }

@@ -1,30 +1,30 @@
-// The results of a run or a training: numbers, the trace, reports as the command line prints them, tables, and all of it as files.
+// The results of a run or a training: numbers, the trace, reports as on the command line, tables, and files.
 
 import { element, grouped, headRow, make, notice, plural, row, sentence, shortened, terms } from "./library/dom.mjs";
 import { plot } from "./plot.js";
 import { offer } from "./tabs.js";
 
 const FILES = {
-  "trace.html": "the trace, a page that works offline",
+  "trace.html": "the trace: a page that works offline",
   "certificate.json": "the certificate of the limit; bitwright certify --check proves it again",
   "size.json": "the ensemble size",
   "program.bw": "the program as rule text",
   "output.txt": "what the program printed",
-  "memory.dec": "the words of memory at the end",
-  "image.dec": "the image: the words of memory at the start",
+  "memory.dec": "memory at the end",
+  "image.dec": "the image: memory at the start",
   "network.safetensors": "the network, for bitwright run --network",
-  "network-certificate.json": "its certificate; bitwright certify --network --check tries every state again",
-  "network.json": "what was made, and its figures",
-  "run.json": "inputs, outputs and figures of this run",
+  "network-certificate.json": "its certificate; bitwright certify --network --check checks every state again",
+  "network.json": "the settings and measurements of the training",
+  "run.json": "inputs, outputs and measurements of this run",
 };
 const FORMS = {
-  safetensors: "the network, for bitwright", c: "one C99 file, without a library", mjs: "a JavaScript module", "d.mts": "the module's types", html: "one page that runs it offline",
+  safetensors: "the network, for bitwright", c: "one C99 file without dependencies", mjs: "a JavaScript module", "d.mts": "the module's types", html: "a page that runs it offline",
 };
-const ENDS = { // of machine V, where it did not halt
-  limit: "It was stopped at your instruction limit.", time: "It did not halt within the time that this page has for a run.",
-  stopped: "It was stopped because it had printed more than this page keeps.", stuck: "Nothing moves any more, and it has not halted: the engine has lost its way.",
+const ENDS = { // why machine V did not halt
+  limit: "The run reached your instruction limit.", time: "The run did not halt within the time limit of this page.",
+  stopped: "The run was stopped because it printed more than this page keeps.", stuck: "The state no longer changes, but the machine has not halted: the engine failed.",
 };
-const WORDS = 4096; // of memory that are shown
+const WORDS = 4096; // of memory, in its table
 let live = ""; // the tab that shows the progress
 let proved = null; // the sha256 of the network that was last trained here and proved
 
@@ -55,15 +55,13 @@ export function showMade({ id, result, files }) {
   const { certificate, missing } = result, ending = (name) => name.slice(name.indexOf(".") + 1);
   proved = certificate.certified ? result.sha256 : null;
   begin(result);
-  fill("network", ...report(certificate), make("h3", "Take it with you"),
+  fill("network", ...report(certificate), make("h3", "Download the network"),
     make("div.exports", ...Object.keys(files).filter((name) => ending(name) in FORMS).map((name) =>
       make("a", { className: "button", href: `api/files/${id}/${name}`, download: name }, make("strong", name), make("small", `${FORMS[ending(name)]}, ${kib(files[name])}`)))),
     make("h3", "Training"), plot(result.curve, result.tolerance));
   downloads(id, files, missing);
   offer("network", "files");
 }
-
-// During a run: how the error falls, or what the program has printed so far.
 
 export function showLive({ curve, tolerance, console: printed }) {
   if (curve === undefined && printed === undefined) return;
@@ -83,28 +81,26 @@ export function clearResults() {
   element("trace").removeAttribute("src");
 }
 
-function begin({ title }, said = "") {
+function begin({ title }, message = "") {
   live = "";
   element("empty").hidden = true;
   element("found").hidden = false;
   element("title").textContent = title;
   element("outputs").replaceChildren();
   element("facts").textContent = "";
-  notice(said, "note");
+  notice(message, "note");
 }
 
 const fill = (tab, ...content) => element(`panel-${tab}`).replaceChildren(...content);
 
-// Why a run ended before it halted, and whether something was wrong.
-
+// Why a run ended before it halted, or how it differs from the rules.
 function note({ halted, steps, exact, ended, wrong }, { max_steps }) {
-  if (ended !== undefined) return `${wrong ? `${plural(wrong, "step")} of ${grouped(steps)} differ from what the rules give. ` : ""}${ENDS[ended] ?? ""}`;
-  if (!halted) return `It did not halt within ${plural(steps, "step")}${steps === max_steps ? ", the step limit" : ""}; what follows is the run so far.`;
-  return exact === false ? "This is not what the rules give; use more networks or a wider one." : "";
+  if (ended !== undefined) return `${wrong ? `${plural(wrong, "step")} of ${grouped(steps)} differ from the rules. ` : ""}${ENDS[ended] ?? ""}`;
+  if (!halted) return `The run did not halt within ${plural(steps, "step")}${steps === max_steps ? ", the step limit" : ""}; below is the run so far.`;
+  return exact === false ? "This result differs from the rules; use more networks or a wider one." : "";
 }
 
-// A report as the command line prints it: a headline, and rows of a word and what there is to it.
-
+// A report as the command line prints it: a headline, and rows of a term and its description.
 function report({ problem, report: lines, certified }) {
   if (problem) return [make("p", sentence(problem))];
   const [headline, ...rows] = lines.map((line) => line.trim().split(/ {2,}/));
@@ -137,9 +133,9 @@ function downloads(id, files, missing = {}) {
   const rows = Object.keys(files).sort((one, other) => order(one) - order(other)).map((name) => make("li", {},
     make("a", { href: `api/files/${id}/${name}`, download: name }, name),
     make("span.soft", ` ${kib(files[name])}${FILES[name] ? ` · ${FILES[name]}` : ""}`)));
-  rows.push(...Object.entries(missing).map(([name, why]) => make("li.soft", `${name} is not there: ${why}`)));
-  const open = make("a", { href: `api/files/${id}/trace.html`, target: "_blank", rel: "noopener" }, "Open the trace in a tab of its own");
-  fill("files", make("ul.files", ...rows), ...("trace.html" in files ? [make("p", open)] : []), make("p.soft", "The server keeps the last results only; what you download is yours."));
+  rows.push(...Object.entries(missing).map(([name, why]) => make("li.soft", `${name} is missing: ${why}`)));
+  const open = make("a", { href: `api/files/${id}/trace.html`, target: "_blank", rel: "noopener" }, "Open the trace in a new tab");
+  fill("files", make("ul.files", ...rows), ...("trace.html" in files ? [make("p", open)] : []), make("p.soft", "The server keeps only the latest results; download the files you need."));
 }
 
 const kib = (bytes) => `${grouped(Math.max(1, Math.round(bytes / 1024)))} KiB`;

@@ -1,4 +1,4 @@
-// The tabs of the results: those that a result has are shown, and one of them is open.
+// The tabs of the results: a result shows its own tabs, one of which is open.
 
 import { element, make } from "./library/dom.mjs";
 
@@ -24,8 +24,7 @@ export function tabs() {
   });
 }
 
-// Shows these tabs, and opens the first of them.
-
+// Shows these tabs and opens the first.
 export function offer(...names) {
   shown = names;
   for (const tab of Object.keys(NAMES)) element(`tab-${tab}`).hidden = !names.includes(tab);

@@ -1,22 +1,22 @@
-/* Finds one threshold that breaks the run on the screen: it spoils a local state that the run meets, and is tried before it is shown. */
+/* Finds a threshold whose change breaks the run on the screen. Candidates spoil a local state of the run, and are tried before one is shown. */
 
-// How much is run: counted in cells that are evaluated, so that a slow computer finds the same.
-const MOST_STEPS = 20000, MOST_ASKED = 400000, MOST_TRIED = 6000000; // steps and cells of the run that is to be broken; cells in all trials
+// Limits of the search, counted in evaluated cells, so that slow and fast computers find the same threshold.
+const MOST_STEPS = 20000, MOST_CELLS = 400000, MOST_TRIED = 6000000; // steps and cells of the run to break; cells in all trials
 
-/** Runs from the start until it ends, or has tried `steps` steps or evaluated `asked` cells; how many steps it has tried. */
-function runFromStart(steps, asked = Infinity) {
+/** Runs from the start to the end, or for `steps` steps or until `cells` cells are evaluated; returns the number of steps it tried. */
+function runFromStart(steps, cells = Infinity) {
   let tried = 0;
-  for (live.reset(); live.goesOn && tried < steps && live.machine.asked < asked; tried++) live.advance();
+  for (live.reset(); live.goesOn && tried < steps && live.machine.evaluated < cells; tried++) live.advance();
   return tried;
 }
 
 /**
- * A change of one threshold after which the run on the screen goes wrong; null where none is found. The best has another
- * result, few wrong bits in its first wrong state, and right states before it.
+ * A change of one threshold that makes the run on the screen fail, or null if none is found. The best changes the result
+ * and has few wrong bits in its first wrong state, after as many right states as possible.
  */
 function breakingChange() {
   forgetAnswers();
-  const steps = runFromStart(MOST_STEPS, MOST_ASKED), right = stage.result();
+  const steps = runFromStart(MOST_STEPS, MOST_CELLS), right = stage.result();
   let left = MOST_TRIED, best = null;
   for (const { at, value } of changesAt(answers.flatMap((own) => [...own.values()]))) {
     if (left <= 0) break;
@@ -25,8 +25,8 @@ function breakingChange() {
     forgetAnswers();
     const tried = runFromStart(steps, left), wrong = live.machine.firstWrong;
     threshold[at] = kept;
-    left -= live.machine.asked;
-    if (!wrong || (live.goesOn && tried < steps)) continue; // right, or cut short
+    left -= live.machine.evaluated;
+    if (!wrong || (live.goesOn && tried < steps)) continue; // no failure, or cut short
     const result = stage.result(), order = [result === right ? 1 : 0, wrong.bits.length, -wrong.step];
     if (!best || isBefore(order, best.order)) best = { at, value, order, steps, right, result };
   }
@@ -34,16 +34,16 @@ function breakingChange() {
   return best;
 }
 
-const isBefore = (one, other) => one.reduce((found, value, at) => found || Math.sign(value - other[at]), 0) < 0;
+const isBefore = (one, other) => one.reduce((order, value, at) => order || Math.sign(value - other[at]), 0) < 0;
 
-/** Changes of T that spoil some of these local states, each by as little as suffices. */
+/** Changes of T that spoil some of these local states, each as small as possible. */
 function changesAt(states) {
-  const nearest = [new Map(), new Map()]; // for each threshold the value that spoils a state where a port is on, is off
+  const nearest = [new Map(), new Map()]; // by threshold: the values that turn a port off, or on
   for (const { kind, matched } of states) {
-    if (matched.length) sums(kind, matched).forEach((said, port) => {
+    if (matched.length) sums(kind, matched).forEach((sum, port) => {
       const at = thresholdAt(kind, port, matched.length);
-      if (ruled(kind, port, matched)) nearest[0].set(at, Math.min(nearest[0].get(at) ?? Infinity, said));
-      else nearest[1].set(at, Math.max(nearest[1].get(at) ?? -Infinity, said - 1));
+      if (ruled(kind, port, matched)) nearest[0].set(at, Math.min(nearest[0].get(at) ?? Infinity, sum));
+      else nearest[1].set(at, Math.max(nearest[1].get(at) ?? -Infinity, sum - 1));
     });
   }
   return nearest.flatMap((own) => [...own].map(([at, value]) => ({ at, value }))).filter(({ at, value }) => value !== threshold[at]);

@@ -1,4 +1,4 @@
-/* Machine V: a stored-program computer, with a console. Its host answers between two steps. */
+/* Machine V: a stored-program computer with a console, which the page serves between steps. */
 
 const { about } = facts;
 const memoryBits = Int32Array.from(about.memory.flatMap(([from, step, many]) => range(0, many).map((at) => from + step * at)));
@@ -31,7 +31,7 @@ const stage = {
     submitted("image-form", () => live.restart());
   },
 
-  /** Goes on if the machine was waiting for what has just come. */
+  /** Continues a run that waits for input. */
   goOn() {
     if (live.ended !== "wait") return;
     Object.assign(live, { ended: "", goesOn: true });
@@ -41,8 +41,8 @@ const stage = {
   start() {
     const words = element("image").value.split(/[\s,]+/).filter(Boolean).map(Number), top = 2 ** about.width;
     const bad = words.findIndex((word) => !Number.isInteger(word) || word < -top / 2 || word >= top);
-    if (bad >= 0) throw new RangeError(`Word ${bad + 1} of the program is no number of ${about.width} bits.`);
-    if (words.length > about.words || !words.length) throw new RangeError(`A program has from 1 to ${grouped(about.words)} words.`);
+    if (bad >= 0) throw new RangeError(`Word ${bad + 1} of the program must be an integer of at most ${about.width} bits.`);
+    if (words.length > about.words || !words.length) throw new RangeError(`A program must have between 1 and ${grouped(about.words)} words, got ${grouped(words.length)}.`);
     const state = new Uint8Array(facts.bits);
     words.forEach((word, at) => {
       const value = BigInt.asUintN(about.width, BigInt(word));
@@ -55,7 +55,7 @@ const stage = {
     return state;
   },
 
-  /** One step, the host's answer, and where an instruction begins. */
+  /** Takes a step, serves the console and records where an instruction begins. */
   advance() {
     const { machine } = live, { halt, boundary } = about;
     if (machine.state[halt]) return "done";
@@ -65,7 +65,7 @@ const stage = {
     return machine.state[halt] ? "done" : "on";
   },
 
-  /** Hands over what the machine asks for; false where it has to wait for someone to type. */
+  /** Serves a request of the machine; false if it must wait for input. */
   answer(machine) {
     const { ports } = about;
     if (!ports) return true;

@@ -1,4 +1,4 @@
-/* A node program on the graph of this page: what nodes and edges are given is written in boxes, or clicked. */
+/* A node program on the graph of this page. Inputs at nodes and edges are typed into boxes, or set by clicking nodes. */
 
 const GUN = "24 22,24 12,13,20,21,34,35 11,15,20,21,34,35 0,1,10,16,20,21 0,1,10,14,16,17,22,24 10,16,24 11,15 12,13"; // of Life, row by row
 const GLIDER = [[0, 1], [1, 2], [2, 0], [2, 1], [2, 2]];
@@ -10,7 +10,7 @@ const stage = {
     Object.assign(arrays, { opposite: arrays.opposite ?? null });
     const boxes = [];
     this.boxes = new Map(facts.inputs.map((word) => {
-      const hint = word.marks ? `${word.place}s` : word.place === "whole" ? "of the graph" : `of ${word.place}s: order, *:1 or a:3,b:5`;
+      const hint = word.marks ? `${word.place}s` : word.place === "whole" ? "of the graph" : `${word.place}s: order, *:1 or a:3,b:5`;
       return [word.name, inputBox(boxes, `${word.name} (${hint})`, { id: `input-${word.name}`, value: this.usual(word) }, () => live.restart())];
     }));
     this.markable = facts.inputs.find((word) => word.place === "node" && word.marks);
@@ -28,7 +28,7 @@ const stage = {
     return unique ? "order" : marks ? (place === "node" ? facts.names[0] : "") : place === "whole" || one ? least : `*:${least}`;
   },
 
-  /** Boards for a grid of cells. */
+  /** The nodes that are on, for each button of a board. */
   boards: {
     random: () => facts.names.filter(() => Math.random() < 0.3),
     clear: () => [],
@@ -42,7 +42,7 @@ const stage = {
     live.restart();
   },
 
-  /** The values of an input, one for each node, edge end, or for the graph; a RangeError says what is wrong with them. */
+  /** The values of an input, one per node or edge end, or one for the graph; throws a RangeError for invalid ones. */
   values(word) {
     const found = items(this.boxes.get(word.name).value, facts.names), count = countOf(word.place), seen = new Set();
     const keys = (at) => (word.place === "node" ? [facts.names[at]] : endsOf(at).map((ends) => ends.map((node) => facts.names[node]).join("-")));
@@ -53,10 +53,10 @@ const stage = {
       return value === "" ? NaN : Number(value);
     });
     const strange = word.place === "whole" ? undefined : [...found.keys()].find((key) => key !== "*" && !seen.has(key));
-    if (strange !== undefined) throw new RangeError(`There is no ${word.place === "node" ? "node" : "edge"} ${strange} for ${word.name}.`);
+    if (strange !== undefined) throw new RangeError(`${word.name}: the graph has no ${word.place === "node" ? "node" : "edge"} ${strange}.`);
     const wrong = values.find((value) => !Number.isInteger(value) || value < word.least || value > word.most);
-    if (wrong !== undefined) throw new RangeError(`${word.name} must lie between ${word.least} and ${word.most} at every ${word.place}.`);
-    if (word.one && values.filter((value) => value).length !== 1) throw new RangeError(`${word.name} is one node.`);
+    if (wrong !== undefined) throw new RangeError(`${word.name} must be between ${word.least} and ${word.most} at every ${word.place}.`);
+    if (word.one && values.filter((value) => value).length !== 1) throw new RangeError(`${word.name} must name exactly one node.`);
     if (word.unique && new Set(values).size < values.length) throw new RangeError(`No two nodes may have the same ${word.name}.`);
     return values;
   },
@@ -79,7 +79,7 @@ const stage = {
     if (node >= 0 && this.markable) this.mark(toggled(this.boxes.get(this.markable.name).value, facts.names, facts.names[node], this.markable));
   },
 
-  /** Nodes that have wrong bits, themselves or at their ends of edges, in the state that is shown. */
+  /** Nodes with wrong bits, their own or at their ends of edges, in the state shown. */
   wrongNodes() {
     const bits = new Set(live.wrongBits.get(now.step)), found = new Set();
     if (bits.size) declared.forEach(({ place }, bit) => {
@@ -91,7 +91,7 @@ const stage = {
   result: () => JSON.stringify(facts.outputs.map((word) => range(0, countOf(word.place)).map((at) => String(valueOf(word, at, facts.steps))))),
 };
 
-/** The two ways to name the edge of a port. */
+/** The ways to name the edge of a port. */
 function endsOf(port) {
   const ends = [arrays.port_node[port], arrays.port_far[port]];
   return facts.directed ? [ends] : [ends, [...ends].reverse()];

@@ -1,17 +1,17 @@
-/* A run that this page's network makes: its states, step by step, in the form of a recorded run, and what is known of the network.
-   A stage has open(), start(), which returns the first state, paint() and result(); and advance(), if someone answers between steps. */
+/* A run by this page's network, in the form of a recorded run, and the verdict on the network.
+   A stage has open(), start(), which returns the first state, paint() and result(); and advance() if it acts between steps. */
 
-const MOST_HISTORY = 64e6, MOST_AHEAD = 2000; // bytes of states; steps that are made to reach one of them
-const ENDINGS = { done: "The run has ended.", limit: "The run did not end within its limit.", wait: "The machine waits for input: type a line." };
+const MOST_HISTORY = 64e6, MOST_AHEAD = 2000; // bytes of states; steps taken to reach a state
+const ENDINGS = { done: "The run has ended.", limit: "The run did not end within its step limit.", wait: "The machine is waiting for input: type a line." };
 
 class LiveRun {
   run = 0; // counts the runs
   goesOn = false;
-  stale = true; // whether what is on the page cannot be run
+  stale = true; // whether the inputs on the page are invalid
   ended = "";
   doubt = "";
 
-  /** Another program, by its wires. */
+  /** Loads a program, given by its wires. */
   use(wires) {
     this.machine = new Machine(wires);
     Object.assign(facts, { bits: wires.bits, fields: wires.fields.map(({ name, extents }) => [name, extents]), real: { stored: "live", cells: true } });
@@ -20,7 +20,7 @@ class LiveRun {
     if (!facts.nodes) cellRules(wires, this.machine);
   }
 
-  /** Back to the first state; false, with a notice, where there is none. */
+  /** Returns to the first state; false, with a notice, if the inputs are invalid. */
   reset() {
     notice();
     try {
@@ -40,7 +40,7 @@ class LiveRun {
     return true;
   }
 
-  /** The same after a change; runs to the end if the stage does so by itself. */
+  /** Starts again after a change, and runs to the end if the stage does so by itself. */
   restart() {
     player.stop();
     if (this.reset()) forgetRun();
@@ -70,7 +70,7 @@ class LiveRun {
         const more = new Uint8Array(2 * states.length);
         more.set(states);
         states = more;
-      } else { // the earlier half is forgotten
+      } else { // forgets the earlier half
         const half = Math.floor(states.length / stride / 2);
         states.copyWithin(0, half * stride);
         begin += half;
@@ -81,7 +81,7 @@ class LiveRun {
     if (machine.wrong && this.wrongBits.size < 1000) this.wrongBits.set(facts.steps, machine.wrong.bits);
   }
 
-  /** Something to run, for the player: a run that has ended begins again. */
+  /** Prepares a run for the player: a run that has ended starts again. */
   ready() {
     if (this.stale || this.ended) {
       if (!this.reset()) return false;
@@ -91,7 +91,7 @@ class LiveRun {
   }
 
   /** G, T and the margin of each bit: of the port closest to its threshold among those that set it or, if none does, of all. */
-  said(step) {
+  outputs(step) {
     const { machine } = this, { wireStart, wireBit } = machine.wires, state = this.stateAt(step);
     const signed = new Float64Array(facts.bits).fill(-Infinity), sum = new Float64Array(facts.bits), limit = new Float64Array(facts.bits);
     for (let cell = 0; cell < machine.cells; cell++) {
@@ -114,7 +114,7 @@ class LiveRun {
     return step === facts.steps ? this.machine.state : Uint8Array.from({ length: facts.bits }, (_, bit) => stateBit(step, bit));
   }
 
-  /** In the header: what is known of the network as it is now. */
+  /** Shows the verdict on the current network in the header. */
   describe() {
     const { network } = facts, kept = weights?.kept, known = proof?.known, wrong = this.machine.firstWrong, count = known && plural(known.states, STATE);
     const parts = [known?.wrong ? `${grouped(known.wrong)} of ${count} ${known.wrong === 1 ? "is" : "are"} wrong` : "", wrong ? `this run is wrong from step ${grouped(wrong.step)} on` : ""].filter(Boolean);
@@ -125,12 +125,12 @@ class LiveRun {
       make(isRight ? "b.right" : "b.wrong", verdict), ".", this.doubt ? make("b.wrong", this.doubt) : "");
     document.querySelector("header").classList.toggle("is-broken", Boolean(kept));
     element("status").replaceChildren(this.stale ? "" : `${plural(facts.steps, "step")}${stage.made?.() ?? ""}. ${ENDINGS[this.ended] ?? ""}`,
-      wrong ? make("span.wrong", ` The network was wrong first in step ${grouped(wrong.step)}: ${plural(wrong.bits.length, "bit")}.`) : "");
+      wrong ? make("span.wrong", ` The network first went wrong in step ${grouped(wrong.step)}: ${plural(wrong.bits.length, "bit")}.`) : "");
     stage.paint?.();
   }
 }
 
-/** Blocks and templates of a program of cells, as a recorded page has them; bits that no cell reads are blocks without templates. */
+/** Blocks and templates of a program of cells, as on a recorded page; bits that no cell reads are blocks without templates. */
 function cellRules({ cellKind, cellBit }, machine) {
   const blockStart = [0], cellStart = [0], blockKind = [], cellOf = [], bits = Array.from(cellBit), own = [];
   const block = (size, kind, cell) => {
@@ -174,7 +174,7 @@ openLive = () => {
   element("rules-about").textContent = facts.learnt.about;
   element("learnt").textContent = facts.learnt.lines.join("\n");
   element("learnt").hidden = !facts.learnt.lines.length;
-  element("footer").textContent = `Network sha256 ${facts.network.sha256}. ${facts.origin ?? ""} Made by bitwright; nothing leaves this page, and it needs no connection.`;
+  element("footer").textContent = `Network sha256 ${facts.network.sha256}. ${facts.origin ?? ""} Made by bitwright; this page works offline and sends nothing.`;
   submitted("inputs", () => {}); // Enter presses Run
   hear("restart", "click", () => live.restart());
 };

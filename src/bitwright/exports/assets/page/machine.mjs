@@ -1,4 +1,4 @@
-/* Runs a program. Only cells with a changed bit are evaluated again; the answers of the others cannot have changed. */
+/* Runs a program. Only cells with a changed bit are evaluated again: the answers of the others are the same. */
 
 class Machine {
   constructor(wires) {
@@ -16,38 +16,33 @@ class Machine {
     }
     this.state = new Uint8Array(wires.bits);
     this.packed = new Uint8Array(Math.ceil(wires.bits / 8)); // the same, eight bits to a byte
-    this.writers = new Int32Array(wires.bits); // how many wires are on that lead to a bit
-    this.said = new Array(cells);
+    this.writers = new Int32Array(wires.bits); // for each bit, the number of wires to it that are on
+    this.answers = new Array(cells);
     this.isDirty = new Uint8Array(cells);
     this.load(this.state);
   }
 
-  /** Starts again from this state. */
+  /** Starts from a state; all cells are evaluated again. */
   load(state) {
     this.state.set(state);
     this.packed.fill(0);
     state.forEach((value, bit) => { if (value) this.flip(bit); });
     this.steps = 0;
-    this.asked = 0; // how often a cell was evaluated
-    this.wrong = this.firstWrong = null; // how the last state is not that of the rules, and the first one that is not: its step and wrong bits
-    this.again();
+    this.evaluated = 0; // cells, in all steps
+    this.wrong = this.firstWrong = null; // the step and wrong bits of the last state and of the first wrong one; null for correct states
+    this.writers.fill(0);
+    this.answers.fill(null);
+    this.wrongCells = new Set(); // whose answers differ from the rules
+    this.isDirty.fill(1);
+    this.dirty = Array.from(this.answers.keys());
+    this.touched = Array.from(this.state.keys());
   }
 
   flip(bit) {
     this.packed[bit >> 3] ^= 128 >> (bit & 7);
   }
 
-  /** Evaluates all cells again, after a weight has changed. */
-  again() {
-    this.writers.fill(0);
-    this.said.fill(null);
-    this.wrongCells = new Set(); // which answer otherwise than the rules
-    this.isDirty.fill(1);
-    this.dirty = Array.from(this.said.keys());
-    this.touched = Array.from(this.state.keys());
-  }
-
-  /** Sets bits from outside, between two steps. */
+  /** Sets bits between two steps. */
   turnOn(bits) {
     for (const bit of bits) {
       if (this.state[bit]) continue;
@@ -65,13 +60,13 @@ class Machine {
     }
   }
 
-  /** The network's answer for a cell in some state; in the current state the known one, if nothing has changed. */
+  /** The network's answer for a cell in some state; in the current state the last one, if no bit has changed. */
   answer(cell, state = this.state) {
-    return (state === this.state && !this.isDirty[cell] && this.said[cell]) || this.ask(cell, state);
+    return (state === this.state && !this.isDirty[cell] && this.answers[cell]) || this.evaluate(cell, state);
   }
 
   /** Evaluates the network for a cell. */
-  ask(cell, state) {
+  evaluate(cell, state) {
     const { cellKind, cellBit } = this.wires, kind = cellKind[cell], configurations = [];
     let at = this.cellAt[cell];
     for (let block = kindBlock[kind]; block < kindBlock[kind + 1]; block++) {
@@ -82,16 +77,16 @@ class Machine {
     return answerTo(kind, match(kind, configurations));
   }
 
-  /** One step; whether some bit has changed. */
+  /** Takes a step; returns whether some bit has changed. */
   step() {
-    this.asked += this.dirty.length;
+    this.evaluated += this.dirty.length;
     for (const cell of this.dirty) {
       this.isDirty[cell] = 0;
-      const before = this.said[cell], now = this.ask(cell, this.state);
+      const before = this.answers[cell], now = this.evaluate(cell, this.state);
       if (now === before) continue;
       if (now.wrong.length) this.wrongCells.add(cell);
       else this.wrongCells.delete(cell);
-      this.said[cell] = now;
+      this.answers[cell] = now;
       if (before) this.count(cell, before, -1);
       this.count(cell, now, 1);
     }
@@ -113,12 +108,12 @@ class Machine {
     return changed;
   }
 
-  /** Where the state that was just reached is not that of the rules; null where it is. */
+  /** The step and wrong bits of the state just reached; null if it follows the rules. */
   wrongState() {
     if (!this.wrongCells.size) return null;
-    const missing = new Map(); // how many more wires to a bit would be on by the rules
+    const missing = new Map(); // for each bit, how many more wires to it the rules turn on
     for (const cell of this.wrongCells) {
-      const { on, wrong } = this.said[cell];
+      const { on, wrong } = this.answers[cell];
       for (const port of wrong) for (const bit of this.wired(cell, port)) missing.set(bit, (missing.get(bit) ?? 0) + (on.includes(port) ? -1 : 1));
     }
     const bits = [...missing.keys()].filter((bit) => this.writers[bit] > 0 !== this.writers[bit] + missing.get(bit) > 0);
@@ -142,22 +137,15 @@ class Machine {
     }
   }
 
-  /** A step of a run: "on", or how it ended. A step that changes nothing, and is right to do so, does not count. */
+  /** Takes a step of a run; returns "on", or how the run ended. A step that correctly changes nothing does not count. */
   advance() {
     const { ending, haltBit, steps } = this.wires;
     if (ending === "bit" && this.state[haltBit]) return "done";
     if (ending !== "rest" && this.steps >= steps) return ending === "steps" ? "done" : "limit";
     if (!this.step() && ending === "rest") {
-      if (this.firstWrong?.step !== this.steps) this.steps--; // the rules would have changed something
+      if (this.firstWrong?.step !== this.steps) this.steps--; // otherwise the rules would have changed a bit
       return "done";
     }
     return ending === "rest" && this.steps > steps ? "limit" : "on";
-  }
-
-  /** All steps of a run: how many, or -1 where it does not end. */
-  run() {
-    let how = "on";
-    while (how === "on") how = this.advance();
-    return how === "done" ? this.steps : -1;
   }
 }

@@ -1,4 +1,4 @@
-/* A program that takes numbers and gives numbers, at any size that is typed. */
+/* A program whose inputs and outputs are numbers, at any size. */
 
 const MOST_BITS = 2e6;
 const spaced = (name) => name.replaceAll("_", " ");
@@ -8,7 +8,7 @@ const stage = {
   compares: true,
   size: facts.sizes.chosen,
 
-  /** A box for each input, and one for the size where there is more than one. */
+  /** A box for each input, and one for the size if there are several sizes. */
   open() {
     const { sizes } = facts, boxes = [], changed = () => live.restart();
     const { inputs } = wiresOf(describedAt(sizes, this.size));
@@ -21,12 +21,12 @@ const stage = {
     this.build(this.size);
   },
 
-  /** The program at a size; a RangeError says why there is none. */
+  /** Builds the program at a size; throws a RangeError if this page cannot. */
   build(size) {
     const described = describedAt(facts.sizes, size);
-    if (!described) throw new RangeError(`There is no program of size ${size} here; take another one.`);
+    if (!described) throw new RangeError(`This page has no program of size ${size}; choose another size.`);
     const bits = bitsOf(described);
-    if (bits > MOST_BITS) throw new RangeError(`Size ${grouped(size)} needs ${grouped(bits)} bits, and this page takes up to ${grouped(MOST_BITS)}.`);
+    if (bits > MOST_BITS) throw new RangeError(`Size ${grouped(size)} needs ${grouped(bits)} bits; this page takes at most ${grouped(MOST_BITS)}.`);
     const { single, compared } = facts.sizes, wires = wiresOf(described);
     const isKnown = Object.hasOwn(single, size) || compared.some(([from, to]) => from <= size && size <= to);
     live.doubt = isKnown ? "" : ` The wiring at ${facts.sizeName} ${grouped(size)} comes from a formula that was not compared with the program at this size.`;
@@ -35,10 +35,10 @@ const stage = {
     this.size = size;
   },
 
-  /** What is in the boxes, as a state; a RangeError names what is no number there. */
+  /** The first state, from the boxes; throws a RangeError for an invalid number. */
   start() {
     const size = this.sizeBox ? Number(this.sizeBox.value) : this.size;
-    if (!Number.isInteger(size) || size < 1) throw new RangeError(`${facts.sizeName} must be an integer, 1 or more.`);
+    if (!Number.isInteger(size) || size < 1) throw new RangeError(`${facts.sizeName} must be an integer of at least 1.`);
     if (size !== this.size) {
       this.build(size);
       openProgram();
@@ -50,7 +50,7 @@ const stage = {
       const fits = value !== null && (signed ? BigInt.asIntN : BigInt.asUintN)(bits.length, value) === value;
       this.words[at].setAttribute("aria-invalid", String(!fits));
       if (value === null) throw new RangeError(`${name} must be an integer in decimal digits.`);
-      if (!fits) throw new RangeError(`${name} must fit in ${plural(bits.length, "bit")}.${this.sizeBox && value > 0n ? ` Give a larger number for ${facts.sizeName}.` : ""}`);
+      if (!fits) throw new RangeError(`${name} must fit in ${plural(bits.length, "bit")}.${this.sizeBox && value > 0n ? ` Choose a larger value for ${facts.sizeName}.` : ""}`);
       values[name] = value;
     });
     loadWords(wires.inputs, values, state);
@@ -62,7 +62,7 @@ const stage = {
     return live.ended === "done" ? Object.entries(values).map(([name, value]) => `${spaced(name)} ${value}`).join(", ") : `none after ${plural(machine.steps, "step")}`;
   },
 
-  /** The outputs at the step that is shown. A computer has no result before it halts, no run one at step 0. */
+  /** The outputs at the step shown. A machine has no result before it halts, and no program has one at step 0. */
   paint() {
     const { outputs, ending } = live.machine.wires, early = now.step < facts.steps || live.ended !== "done";
     element("results").replaceChildren(...(live.stale ? [] : outputs).map(({ name, bits, signed }) => {

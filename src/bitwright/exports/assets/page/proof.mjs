@@ -1,22 +1,22 @@
-/* The proof, in slices, so that the page stays responsive. */
+/* The proof, in slices that keep the page responsive. */
 
 const MOST_PROVED = 2 ** 32;
 const STATE = facts.network.cells ? "local state" : "state";
 
 class ProofView {
-  known = null; // what was found of the network as it is now
+  known = null; // the result for the current network
   total = countLocalStates();
   possible = this.total <= MOST_PROVED;
 
   constructor() {
     element("proof-about").textContent = facts.network.cells
-      ? "The numbers are integers, so trying every local state is a proof: then every step of every program made of these cells is that of the rules."
-      : "The numbers are integers, so trying every state is a proof: then every step is that of the rules.";
+      ? "The network consists of integers. Checking every local state proves that every step of every program made of these cells follows the rules."
+      : "The network consists of integers. Checking every state proves that every step follows the rules.";
     hear("prove", "click", () => this.begin());
-    hear("cancel", "click", () => this.end("Cancelled: nothing is proved."));
+    hear("cancel", "click", () => this.end("Cancelled: nothing was proved."));
     if (this.possible) return;
     element("prove").disabled = true;
-    element("proof-note").textContent = "There are too many states to try all of them here.";
+    element("proof-note").textContent = "There are too many states to check on this page.";
   }
 
   begin() {
@@ -39,16 +39,16 @@ class ProofView {
   done(found) {
     const { states, wrong, distance, margin } = (this.known = found);
     live.describe();
-    const margins = distance === null ? "" : ` The smallest margin is ${margin.toFixed(3)}: G is at least ${grouped(distance)} from the other answer.`;
+    const margins = distance === null ? "" : ` The smallest margin is ${margin.toFixed(3)}: every sum would have to change by at least ${grouped(distance)} to flip a bit.`;
     this.end();
     element("proof-progress").value = 1;
     element("proof-note").replaceChildren(...(wrong
       ? [make("span.wrong", `Refuted: ${grouped(wrong)} of ${plural(states, STATE)} ${wrong === 1 ? "is" : "are"} wrong.`)]
-      : [make("span.right", `Proved: all ${plural(states, STATE)} ${states === 1 ? "is" : "are"} right.`), margins]));
+      : [make("span.right", `Proved: all ${plural(states, STATE)} ${states === 1 ? "is" : "are"} correct.`), margins]));
     document.documentElement.dataset.proof = JSON.stringify({ states, wrong, distance, margin });
   }
 
-  /** Forgets the result, after a weight has changed. */
+  /** Forgets the result, because a weight has changed. */
   forget() {
     delete document.documentElement.dataset.proof;
     this.known = null;

@@ -1,6 +1,6 @@
-/* Every local state of every kind, compared with the rules: a proof of the network in this page, as integers are exact. */
+/* Compares the network with the rules in every local state of every kind: a proof, because its integers are exact. */
 
-/** Which choices a block has: an example, or none (-1) where some configuration has no example. */
+/** The choices of a block: its examples, and none (-1) if some configuration has no example. */
 function choicesOf(block) {
   const examples = range(blockExample[block], blockExample[block + 1]);
   return examples.length < 2 ** blockBits[block] ? [-1, ...examples] : examples;
@@ -9,10 +9,10 @@ function choicesOf(block) {
 /** The choices of each block of a kind. */
 const choicesOfKind = (kind) => range(kindBlock[kind], kindBlock[kind + 1]).map(choicesOf);
 
-/** How many local states there are. */
+/** The number of local states. */
 const countLocalStates = () => range(0, kinds).reduce((total, kind) => total + choicesOfKind(kind).reduce((product, own) => product * own.length, 1), 0);
 
-/** Every local state as its kind and the examples that match; the first block changes fastest. */
+/** Every local state, as its kind and the matching examples; the first block changes fastest. */
 function* localStates() {
   for (let kind = 0; kind < kinds; kind++) {
     const choices = choicesOfKind(kind), digits = choices.map(() => 0);
@@ -28,21 +28,17 @@ function* localStates() {
   }
 }
 
-/** What is found so far. */
-function nothingFound() {
-  return { states: 0, wrong: 0, distance: null, margin: null, example: null };
-}
+const nothingFound = () => ({ states: 0, wrong: 0, distance: null, margin: null, example: null });
 
-/** Looks at one local state. */
+/** Checks one local state, and adds it to the result. */
 function judge({ kind, matched }, found) {
   found.states++;
   const n = matched.length;
   if (n === 0) return;
-  const said = sums(kind, matched);
   let nearest = Infinity;
-  for (let port = 0; port < said.length; port++) {
-    nearest = Math.min(nearest, distanceOf(said[port], thresholdOf(kind, port, n), ruled(kind, port, matched)));
-  }
+  sums(kind, matched).forEach((sum, port) => {
+    nearest = Math.min(nearest, distanceOf(sum, thresholdOf(kind, port, n), ruled(kind, port, matched)));
+  });
   if (nearest === Infinity) return;
   if (nearest < 1) {
     found.wrong++;
@@ -53,9 +49,9 @@ function judge({ kind, matched }, found) {
   if (found.margin === null || margin < found.margin) found.margin = margin;
 }
 
-/** All of it at once. */
+/** The result for all local states. */
 function proveAll() {
   const found = nothingFound();
-  for (const one of localStates()) judge(one, found);
+  for (const state of localStates()) judge(state, found);
   return found;
 }

@@ -1,4 +1,4 @@
-/* The numbers of the network, as they came with the page. */
+/* The numbers of the network, from the page. */
 
 const kindsOfArray = { Int8Array, Uint8Array, Uint16Array, Uint32Array, Int32Array, Float64Array };
 const arrayFrom = ([kind, text]) => new kindsOfArray[kind](decoded(text).buffer);

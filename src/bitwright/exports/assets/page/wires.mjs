@@ -1,16 +1,16 @@
-/* The wiring of a program at some size, from its description: progressions of cells, of their bits and of their wires. */
+/* The wiring of a program at a size, from its description: progressions of cells, bits and wires. */
 
-// How many bits and ports a cell of each kind has.
+// The numbers of bits and ports of a cell, by kind.
 const kindSizes = range(0, kinds).map((kind) => blockBits.slice(kindBlock[kind], kindBlock[kind + 1]).reduce((sum, size) => sum + size, 0));
 const kindPorts = kindSizes.map((_, kind) => kindPort[kind + 1] - kindPort[kind]);
 
-/** The numbers of a formula at a size so much beyond its first one. */
+/** The numbers of a formula at its first size plus `beyond`. */
 function termsAt(terms, beyond) {
   const pairs = (beyond * (beyond - 1)) / 2;
   return terms.map((term) => (typeof term === "number" ? term : term[0] + term[1] * beyond + (term[2] || 0) * pairs));
 }
 
-/** The description of a size: its shape and its numbers; null where there is none. */
+/** The description of a size, its shape and numbers; null if there is none. */
 function describedAt(sizes, size) {
   if (Object.hasOwn(sizes.single, size)) {
     const [shape, numbers] = sizes.single[size];
@@ -21,7 +21,7 @@ function describedAt(sizes, size) {
   return { shape, numbers: termsAt(terms, size - begin) };
 }
 
-/** How many bits a state has, without making the wiring. */
+/** The number of bits of a state. */
 function bitsOf({ shape, numbers }) {
   let at = 2, bits = 0;
   for (const [, rank] of shape.fields) {
@@ -32,7 +32,7 @@ function bitsOf({ shape, numbers }) {
   return bits;
 }
 
-/** Tables of a program: its words and its end, and for each cell its kind, its bits and the wires of its ports. */
+/** The tables of a program: its words, how it ends, and the kind, bits and wires of each cell. */
 function wiresOf({ shape, numbers }) {
   let at = 0;
   const next = () => numbers[at++];

@@ -25,7 +25,7 @@
 {% set by_tested %}destruct (tested l {{names}} L {{known}}) as (t & T & N & H). exists t. split; [exact T|].{% endset %}
 {% set absent %}{% for k in missing %}  s (bit_at tracks {{k}} 0) = false ->
 {% endfor %}{% endset %}
-(** What {{about}} computes, by a certificate that bitwright found. Nothing is proved by hand. *)
+(** What {{about}} computes, by a certificate that bitwright found. The proof is automatic. *)
 From Coq Require Import List Bool ZArith Lia Arith String.
 From Coq Require Import NArith ZifyBool.
 From Bitwright Require Rules Words Table.
@@ -34,7 +34,7 @@ From {{name}} Require Net Families.
 Import ListNotations.
 Local Open Scope string_scope. Local Open Scope list_scope.
 
-(** The program as a chain of letters, one a position. *)
+(** The program as a chain with one letter at each position. *)
 Local Open Scope N_scope.
 Definition chain : program := {|
   rules := {{by_class(class_rules, '[]')}};
@@ -54,7 +54,7 @@ Local Close Scope N_scope.
 
 Definition tracks : list track := {{chained.tracks|each('("{0}", ({1}, {2}))')}}.
 Definition flags : list name := {{flags|each}}.
-(** What is claimed, for the checker: laws, and a formula of their signs and of single bits. *)
+(** The claim for the checker: laws, and a formula over their signs and single bits. *)
 Definition laws : list (Z * law) := {{laws|map(attribute='text')|each}}%N.
 Definition claim : formula := ({% for one in formulas[:-1] %}And ({{one}}) ({% endfor %}{{formulas[-1]}}{{')' * (formulas|length - 1)}})%N.
 
@@ -65,7 +65,7 @@ Proof. vm_compute. reflexivity. Qed.
 Theorem checked : check_program chain found laws (fun some_global one other => judge claim some_global (option_map bits one) (option_map bits other)) {{fuel}} = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
 
-(** The rules of the chain are those of the program, at every size. *)
+(** The rules of the chain equal the program's rules at every size. *)
 Theorem same l : {{long}} <= l -> Rules.same_rules (chain_rules chain tracks flags {{n}}) (Families.rules l).
 Proof.
   intros large. split; apply within_intro; intros t T.
@@ -90,7 +90,7 @@ Local Open Scope Z_scope.
 Definition {{word|output}} (l : nat) (s : Rules.state name) : {{'bool' if words.is_bit(word) else 'Z'}} := {{words.output_text(word)}}.
 {% endfor %}
 
-(** What the laws weigh. *)
+(** The weights of the laws. *)
 {% for law in laws %}
 Lemma law_{{loop.index0}} l {{names}} (s : Rules.state name) : {{least}}
 {{absent}}  law_at chain tracks laws {{n}} (entries {{names}}) s {{loop.index0}} = {{law.value}}.
@@ -100,7 +100,7 @@ Proof.
 Qed.
 {% endfor %}
 
-(** The lines, as the checker and as people say them. *)
+(** The lines in the checker's form and in readable form. *)
 {% for line in lines %}
 Lemma line_{{loop.index0}} l {{names}} (s : Rules.state name) : {{least}}
 {{absent}}{% if line.after %}  {{line.after}} ->
@@ -112,7 +112,7 @@ Proof.
 Qed.
 {% endfor %}
 
-(** All of them, computed; and what that means. *)
+(** All lines as a computed test, and its meaning. *)
 Definition test {{given}} : bool := {{"s (" ~ halt ~ ") && " if halts}}{{lines|map(attribute='truth.test')|join(' && ')}}.
 Lemma test_says {{given}} : test l {{names}} s = true ->
   {{conclusion}}.

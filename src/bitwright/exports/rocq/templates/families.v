@@ -44,7 +44,7 @@ Qed.
 Theorem consists : consists_of (rules l) Net.kinds (cells l).
 Proof. split; [exact cells_fit|]. split; [exact rules_in_cells | exact cells_in_rules]. Qed.
 
-(** So every run by cells of this network is a run of the rules, from every state. *)
+(** Therefore every run by cells of this network is a run of the rules, from every state. *)
 Theorem network_runs : forall n s b, run_by_cells Net.net Net.kinds (cells l) n s b = run (rules l) n s b.
 Proof. exact (cells_run _ _ _ _ Net.net_right Net.kinds_proper consists). Qed.
 End Size.

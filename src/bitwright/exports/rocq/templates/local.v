@@ -4,7 +4,7 @@
 {% macro stays(run) %}{{run}} {{steps + 1}} ({{start}}) some_bit = {{run}} {{steps}} ({{start}}) some_bit{% endmacro %}
 {% macro says(run) %}({{claims|join(') /\\\n  (')}}){{' /\\\n  (forall some_bit, ' ~ stays(run) ~ ')' if rests}}{% endmacro %}
 {% set rewrites %}{% for _ in written %}{{', ' if not loop.first}}?same_{{loop.index0}}{% endfor %}{% endset %}
-(** What {{about}} computes in {{steps}} steps, bit by bit. Nothing is proved by hand. *)
+(** What {{about}} computes in {{steps}} steps, bit by bit. The proof is automatic. *)
 From Coq Require Import List Bool ZArith Lia Arith String.
 From Bitwright Require Import Rules Words Cover Rounds.
 From {{name}} Require Net Families.
@@ -13,8 +13,8 @@ Local Open Scope string_scope. Local Open Scope list_scope. Local Open Scope nat
 
 Definition start {{words.given}} : state name := all_of {{words.start()|each}}.
 
-(** What a step makes of each bit. *)
-{{nexts(arrays, families, 'Families.rules', 'next_')}}(** All steps, written out; then all values of the bits at the start. *)
+(** The value of each bit after a step. *)
+{{nexts(arrays, families, 'Families.rules', 'next_')}}(** All steps unfolded, for all values of the bits at the start. *)
 Ltac written_out := repeat first [{% for array, _ in arrays %}{{' | ' if not loop.first}}rewrite !next_{{array}}'{% endfor %}].
 Ltac same_indices := repeat match goal with |- context [bit_of ?number ?i] =>
   match goal with |- context [bit_of number ?j] => tryif constr_eq i j then fail else replace j with i by lia end end.
@@ -24,7 +24,7 @@ Ltac tried :=
   repeat match goal with |- context [bit_of ?number ?i] => destruct (bit_of number i) end; reflexivity.
 
 {% if rests %}
-(** Only these bits are ever on; each stays as it is. *)
+(** Only these bits are ever on, and none of them changes. *)
 Lemma only l s b : step (Families.rules l) s b = true -> {% for array, single in written %}{{' \\/ ' if not loop.first}}{{'b = ' ~ bit(array, single) if single else '(exists i, b = ' ~ bit(array, single) ~ ')'}}{% endfor %}.
 Proof.
   unfold step. rewrite existsb_exists. intros (t & T & M). apply andb_prop in M as [_ M]. apply mem_In in M.

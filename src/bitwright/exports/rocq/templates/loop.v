@@ -97,7 +97,7 @@ Proof.
 {% endfor %}
 Qed.
 {% endmacro %}
-(** What {{about}} computes: a loop with an invariant. Nothing is proved by hand. *)
+(** What {{about}} computes: a loop with an invariant. The proof is automatic. *)
 From Coq Require Import List Bool ZArith Lia Arith String.
 From Bitwright Require Import Rules Words Rounds.
 From {{name}} Require Net Families{% for file in files %} {{file.module}}{% endfor %}.
@@ -110,10 +110,10 @@ Definition start {{given}} : state name := all_of {{words.start()|each}}.
 Definition {{word|output}} (l : nat) (s : state name) : Z := ({{words.output_text(word)}})%Z.
 {% endfor %}
 
-(** What a step makes of each bit. *)
+(** The value of each bit after a step. *)
 {{nexts(states.single.items(), families, 'Families.rules', 'next_')}}Ltac stepped := {{first_of(states.single, "rewrite next_%s'")}}.
 
-(** The cut state, in which rounds begin and end, and the invariant. *)
+(** The cut state, where rounds begin and end, and the invariant. *)
 {{define("cut'", proof.cut_state, ws)}}
 {% for equation in equations %}
 Definition kept_{{loop.index}}' (l : nat) ({{inputs}} : Z) ({{ws}} : nat -> bool) : Prop :=
@@ -122,7 +122,7 @@ Definition kept_{{loop.index}}' (l : nat) ({{inputs}} : Z) ({{ws}} : nat -> bool
 Definition cut_with' (l : nat) ({{inputs}} : Z) (s : state name) (m : Z) : Prop :=
   exists {{ws}}, cut' l {{ws}} s /\ ({% for _ in equations %}{{' /\\ ' if not loop.first}}kept_{{loop.index}}' l {{inputs}} {{ws}}{% endfor %}) /\ m = {{measured}}.
 {% for path in paths %}{{path_lemmas(path)}}{% endfor %}
-(** All paths together: every case has one. *)
+(** All paths together cover every case. *)
 Lemma round' l {{inputs}} s m : {{least}} <= l -> cut_with' l {{inputs}} s m ->
   exists t m', t * {{length}} <= {{steps}} /\ cut_with' l {{inputs}} (run (Families.rules l) t s) m' /\
   (0 <= 2 * m' <= m)%Z.
@@ -131,7 +131,7 @@ Proof.
   {{round_cases}}first [{% for path in paths %}{{' | ' if not loop.first}}eapply path_{{loop.index}}'; eassumption{% endfor %}].
 Qed.
 
-(** Rest: {{proof.measure}} is 0, and the outputs stay. *)
+(** At rest {{proof.measure}} is 0, and the outputs do not change. *)
 {{define("rest'", rest_state, rest_words)}}
 {% for rest in rests if rest.at %}
 {{define(rest.name, rest.state, rest_words)}}
@@ -149,7 +149,7 @@ Qed.
 Lemma shown' l {{outs}} s : resting' l {{outs}} s -> {{outputs_hold}}.
 Proof. unfold {{(["resting'"] + rests|map(attribute='name')|unique|list)|join(', ')}}. intros H. {{'destruct H as (' ~ others|word_names(' & ') ~ ' & H). ' if others}}tauto. Qed.
 
-(** In the end the outputs are what is ensured. *)
+(** At the end the outputs satisfy the ensure lines. *)
 Local Open Scope Z_scope.
 Definition done' {{given}} (s : state name) : Prop :=
   exists {{outs}}, resting' l {{outs}} s /\ {{lines}}.

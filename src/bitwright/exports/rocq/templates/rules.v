@@ -5,7 +5,7 @@ Definition rules (l : nat) : rules name :=
   {%+ for rule in families.rules %}{{family(rule, when(rule), '(fun i => ' ~ when(rule) ~ ')')}}{{' ++\n  ' if not loop.last}}{% endfor %}.
 {% endmacro %}
 {% macro bit(array, single) %}{% if single %}flag "{{array}}"{% else %}at_ "{{array}}" i{% endif %}{% endmacro %}
-{# What a step makes of each bit of these arrays, given with whether they are single bits: `of` are the rules. #}
+{# The value of each bit of these arrays after a step by the rules `of`; the pairs tell whether an array is a single bit. #}
 {% macro nexts(arrays, families, of, name) %}
 {% for array, single in arrays %}
 {% set writers = families.rules|writers(array) %}

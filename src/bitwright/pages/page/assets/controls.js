@@ -1,4 +1,4 @@
-// The controls of the trace page: step, play, point, search, zoom, share; and its start.
+// The controls of the trace page: step, play, point, search and zoom; and its start.
 
 function go(step) {
   setStep(step);
@@ -37,7 +37,7 @@ function addressParts() {
 }
 
 function recall() {
-  const given = asked();
+  const given = address();
   now.group = groupings().find((one) => one === given.get("by")) || "name";
   now.query = given.get("find") || "";
   element("group").value = now.group;
@@ -45,11 +45,9 @@ function recall() {
   now.bit = bitOf(given.get("bit") || "");
   if (now.bit >= 0) for (const group of groups) if (group.bits.includes(now.bit)) now.folded.delete(group.number);
   rearrange();
-  go(askedStep());
+  go(addressStep());
   reveal(now.step, now.bit);
 }
-
-// Rows and zoom.
 
 function rearrange() {
   arrange();
@@ -73,7 +71,7 @@ function find(query) {
 const groupings = () => (cells.length ? ["name", "block", "cell"] : ["name", "block"]);
 const anyFolded = () => shownGroups().some((group) => now.folded.has(group.number));
 
-function fold(all) { // what is shown; arrays stay as they are while cells are folded
+function fold(all) { // the groups shown: cells or arrays
   for (const group of shownGroups()) {
     if (all && !group.flag) now.folded.add(group.number);
     else now.folded.delete(group.number);
@@ -82,8 +80,8 @@ function fold(all) { // what is shown; arrays stay as they are while cells are f
 }
 
 function zoom(cell) {
-  const least = Math.min(1, Math.max(fitting(), 0.05)); // so that a frame is drawn in time
-  const most = Math.min(Math.max(40, fitting()), 8e6 / (facts.steps - begin + 1)); // browsers draw no wider elements
+  const least = Math.min(1, Math.max(fitting(), 0.05)); // keeps drawing fast
+  const most = Math.min(Math.max(40, fitting()), 8e6 / (facts.steps - begin + 1)); // the widest element that browsers draw
   const centre = columnOf(now.step) - size.label;
   now.cell = Math.max(Math.min(cell, most), least);
   now.zoomed = true;
@@ -93,8 +91,7 @@ function zoom(cell) {
   redraw();
 }
 
-// Until someone zooms, the whole run is shown if every step has a pixel; otherwise steps are wide enough to read.
-
+// Until the reader zooms, the whole run is shown if every step has a pixel; otherwise steps are wide enough to read.
 function resize() {
   measure();
   if (now.zoomed || !size.width) return;
@@ -104,8 +101,6 @@ function resize() {
 }
 
 const fitting = () => (size.width - size.label - 8) / (facts.steps - begin + 1);
-
-// Pointing.
 
 function point(event) {
   const { step, entry, x } = cellAt(event);
@@ -126,8 +121,6 @@ function press(event) {
   if (y >= size.ruler && entry !== null && entry >= 0) now.bit = entry;
   go(step === null ? now.step : step);
 }
-
-// Keys.
 
 function moveBit(by) {
   const bits = rows.filter((entry) => entry >= 0);
@@ -150,8 +143,8 @@ const toLeast = () => {
   if (now.bit >= 0) choose(now.bit);
 };
 
-const KEYS = [["↑ ↓", "the bit above, the bit below"], ["[ ]", "instruction before, next instruction"], ["m", "the step with the smallest margin"], ["/", "find bits"], ["+ − 0", "wider, narrower, the whole run"],
-  ["f", "fold and unfold arrays, or cells"], ["g", "by name, by block, by cell"]];
+const KEYS = [["↑ ↓", "previous or next bit"], ["[ ]", "previous or next instruction"], ["m", "the step with the smallest margin"], ["/", "find bits"], ["+ − 0", "widen steps, narrow them, show the whole run"],
+  ["f", "fold or unfold arrays or cells"], ["g", "group by name, block or cell"]];
 const keys = {
   ...stepKeys, ArrowUp: () => moveBit(-1), ArrowDown: () => moveBit(1),
   "+": () => zoom(now.cell * 1.4), "=": () => keys["+"](), "-": () => zoom(now.cell / 1.4), 0: () => zoom(fitting()),
@@ -178,8 +171,7 @@ function listenHere() {
   new ResizeObserver(() => { resize(); showStep(); redraw(); }).observe(scroller);
 }
 
-// The program that is in `facts` and `arrays`; of a page with a network another one may come.
-
+// Opens the program in `facts` and `arrays`; on a page with a network it can change.
 function openProgram() {
   prepare();
   makeGroups();
@@ -200,7 +192,7 @@ openPage(() => {
   }
   describeOnce();
   listenHere();
-  // For pages that embed this one, and for tests: where a cell is, in pixels of the window.
+  // For pages that embed this one, and for tests; place() gives window pixels.
   window.trace = {
     go, choose: (name) => choose(bitOf(name)),
     place(step, name) {

@@ -1,8 +1,8 @@
-// The data of the run: facts as JSON, arrays as one deflated piece; and its states. In a page with a network in it they come as it runs.
+// The data of the run: facts as JSON, arrays as one deflated piece, and its states. A page with a network makes its states as it runs.
 
 const facts = JSON.parse(element("facts").textContent), arrays = {};
-let live = null, openLive = () => {}; // what makes further steps
-let states = null, stride = 0, begin = 0; // of all steps from `begin` on; bytes of a state
+let live = null, openLive = () => {}; // makes further steps on a page with a network
+let states = null, stride = 0, begin = 0; // from step `begin` on; bytes per state
 const stateBit = (step, bit) => bitIn(states, bit, (step - begin) * stride);
 
 async function decode() {
@@ -13,7 +13,7 @@ async function decode() {
     arrays[name] = restore(coding, buffer, at, length);
     at += Math.ceil(length / 8) * 8;
   }
-  element("data").textContent = ""; // it can be large, and is not needed any more
+  element("data").textContent = ""; // frees what can be large
 }
 
 function restore(coding, buffer, at, length) {
@@ -24,7 +24,7 @@ function restore(coding, buffer, at, length) {
     for (let i = 1; i < values.length; i++) values[i] += values[i - 1];
     return values;
   }
-  const width = Number(coding.slice(3)); // "xor" and the bytes of a state
+  const width = Number(coding.slice(3)); // "xor" and the bytes per state
   const rows = new Uint8Array(buffer, at, length);
   for (let i = width; i < length; i++) rows[i] ^= rows[i - width];
   return rows;

@@ -1,4 +1,4 @@
-// The controls of the graph page: step, play, point, choose, zoom, share; and its start.
+// The controls of the graph page: step, play, point, choose and zoom; and its start.
 
 function go(step) {
   setStep(step);
@@ -53,15 +53,13 @@ function addressParts() {
 }
 
 function recall() {
-  const given = asked(), colour = facts.colours.findIndex((choice) => titleOf(choice) === given.get("colour"));
+  const given = address(), colour = facts.colours.findIndex((choice) => titleOf(choice) === given.get("colour"));
   const mark = facts.marks.findIndex((choice) => choice.name === given.get("edges"));
   show("colour", colour < 0 ? facts.colour : colour);
   show("mark", mark >= 0 || given.get("edges") === "" ? mark : facts.mark);
   choose(given.has("node") ? facts.names.indexOf(given.get("node")) : -1);
-  go(askedStep());
+  go(addressStep());
 }
-
-// Choices.
 
 function fill(select, choices, headings) {
   for (const [group, heading] of headings) {
@@ -83,13 +81,11 @@ function fillChoices() {
 }
 
 function find(text) {
-  const asked = text.trim(), exact = facts.names.indexOf(asked);
-  const node = exact >= 0 || !asked ? exact : facts.names.findIndex((name) => name.toLowerCase().startsWith(asked.toLowerCase()));
-  element("found").textContent = asked && node < 0 ? "no such node" : "";
+  const query = text.trim(), exact = facts.names.indexOf(query);
+  const node = exact >= 0 || !query ? exact : facts.names.findIndex((name) => name.toLowerCase().startsWith(query.toLowerCase()));
+  element("found").textContent = query && node < 0 ? "no such node" : "";
   if (node >= 0) choose(node);
 }
-
-// Pointing and moving.
 
 let drag = null;
 
@@ -135,13 +131,11 @@ function wheel(event) {
   zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), x, y);
 }
 
-// Keys.
-
 const zoom = (...how) => { drawing.zoom(...how); redraw(); };
 const wholeGraph = () => { drawing.fit(); redraw(); };
 const moveNode = (by) => choose(now.node < 0 ? (by > 0 ? 0 : facts.nodes - 1) : Math.min(Math.max(0, now.node + by), facts.nodes - 1));
-const KEYS = [["[ ]", "the change before, the next change"], ["↑ ↓", "the node before, the next node"], ["Esc", "no node"], ["c e", "other colours, other edges"], ["/", "find a node"],
-  ["+ − 0", "larger, smaller, the whole graph"]];
+const KEYS = [["[ ]", "previous or next change"], ["↑ ↓", "previous or next node"], ["Esc", "clear the selection"], ["c e", "next colouring, next edges"], ["/", "find a node"],
+  ["+ − 0", "zoom in, zoom out, show the whole graph"]];
 const keys = {
   ...stepKeys, ArrowUp: () => moveNode(-1), ArrowDown: () => moveNode(1), "+": () => zoom(1.3), "=": () => zoom(1.3), "-": () => zoom(1 / 1.3),
   0: wholeGraph, "[": () => go(nextChange(now.step, -1)), "]": () => go(nextChange(now.step, 1)), Escape: () => choose(-1),
@@ -167,7 +161,7 @@ openPage(() => {
   describeOnce();
   fillChoices();
   listenHere();
-  // For pages that embed this one, and for tests: where a node is, in pixels of the window, and its colour.
+  // For pages that embed this one, and for tests; place() gives window pixels.
   window.graph = {
     go, choose: (name) => choose(facts.names.indexOf(name)),
     place(name) {

@@ -1,18 +1,16 @@
-// The panel beside the graph: the legend, the whole graph, and one node with its ports and rules.
+// The panel beside the graph: the legend, the whole graph, and the chosen node with its ports and rules.
 
 const MOST_PORTS = 100, MOST_RULES = 40;
 
 function describeOnce() {
   const parts = [plural(facts.steps, "step"), plural(facts.nodes, "node"), plural(facts.edges, facts.directed ? "directed edge" : "edge"), plural(facts.bits, "bit"), `engine ${facts.engine}`];
-  const first = facts.description.split(/(?<=\.)\s/)[0]; // its first sentence; all of it stands beside the graph
+  const first = facts.description.split(/(?<=\.)\s/)[0]; // the panel shows all of it
   if (!live) showAbout(first, parts, facts.wrong_steps);
   element("program").textContent = facts.description;
   element("program-box").hidden = first === facts.description;
   element("there").hidden = facts.directed;
-  if (!live) element("footer").textContent = `program ${facts.program.slice(0, 16)} · made by bitwright · this page holds everything and loads nothing`;
+  if (!live) element("footer").textContent = `program ${facts.program.slice(0, 16)} · made by bitwright · this page works offline`;
 }
-
-// The legend says what colours and strong edges mean.
 
 function key(hue, text, className = "") {
   const patch = make("i", { className });
@@ -25,7 +23,7 @@ function showLegend() {
   legend.classList.toggle("square", facts.grid);
   legend.replaceChildren();
   if (choice) legend.append(make("b", `${titleOf(choice)}${now.step === 0 && choice.first ? ", as given" : ""}`), ...keysOf(choice));
-  if (mark) legend.append(key("", `${mark.name}${facts.directed ? "" : ", arrows from the node that has it"}`, "stroke"));
+  if (mark) legend.append(key("", `${mark.name}${facts.directed ? "" : ", arrows start at the node that has it"}`, "stroke"));
 }
 
 function keysOf(choice) {
@@ -52,15 +50,11 @@ function numberKeys(choice) {
 
 const titleOf = (choice) => (choice.group === "some port" ? `some port: ${choice.name}` : choice.name);
 
-// Numbers and lamps.
-
 const figure = (word, at, step) => make("span.value", `${word.name} = `, make("b", String(valueOf(word, at, step) ?? "none")));
 const figuresOf = (node) => facts.outputs.filter((word) => word.place === "node").map((word) => figure(word, node, now.step));
 const digits = (values) => [...values].reverse().join("");
 const lamp = ({ label, values, any, flag }) => make("span", { className: any ? "lamp is-on" : "lamp" }, make("i"), flag ? label : `${label} ${digits(values)}`);
 const chip = ({ label, values, any, flag }) => make("span", { className: any ? "is-on" : "" }, `${label}=${flag ? values[0] : digits(values)}`);
-
-// The step.
 
 function showStep() {
   lookThrough(colouring());
@@ -76,7 +70,7 @@ function showStep() {
 function showNode() {
   const node = now.node, panel = element("node");
   if (node < 0) {
-    panel.replaceChildren(make("p.soft", "Point at a node, or tap it, to see its bits and those of its ports."));
+    panel.replaceChildren(make("p.soft", "Point at a node, or tap it, to see its bits and ports."));
     return;
   }
   const given = facts.inputs.filter((word) => word.place === "node").map((word) => figure(word, node, 0)), bits = bitsAt("node", node, now.step).map(chip);
@@ -87,13 +81,13 @@ function showNode() {
 function showPorts() {
   const ports = now.node < 0 ? [] : portsOf(now.node);
   element("ports-box").hidden = !ports.length;
-  element("ports-of").textContent = `${grouped(ports.length)}, one for each ${facts.directed ? "edge that leaves it" : "end of an edge"}`;
+  element("ports-of").textContent = `${grouped(ports.length)}, one for each ${facts.directed ? "outgoing edge" : "edge end"}`;
   const numbers = [...facts.inputs.map((word) => [word, 0]), ...facts.outputs.map((word) => [word, now.step])]
     .filter(([word]) => word.place === "port" && (word.bits.length > 1 || word.way));
   const cell = (port) => {
     if (port < 0) return make("td");
-    const said = [...numbers.map(([word, step]) => `${word.name}=${valueOf(word, port, step) ?? "none"}`), ...namesOn("port", port, now.step)];
-    return make("td", ...(said.length ? said.map((text) => make("span", text)) : [make("span.soft", "–")]));
+    const texts = [...numbers.map(([word, step]) => `${word.name}=${valueOf(word, port, step) ?? "none"}`), ...namesOn("port", port, now.step)];
+    return make("td", ...(texts.length ? texts.map((text) => make("span", text)) : [make("span.soft", "–")]));
   };
   element("ports").tBodies[0].replaceChildren(...ports.slice(0, MOST_PORTS).map((port) => {
     const there = arrays.port_far[port], found = row(facts.names[there], cell(port), ...(arrays.opposite ? [cell(arrays.opposite[port])] : []));
@@ -113,8 +107,6 @@ function showRules() {
   element("rules-box").hidden = !found.length;
   element("rules").replaceChildren(...found.slice(0, MOST_RULES).map(([where, text]) => make("p", ...(where ? [make("span.soft", where)] : []), make("code", text))));
 }
-
-// The tip beside the pointer.
 
 function describe(node) {
   const choice = colouring(), names = namesOn("node", node, now.step), shade = choice && choice.group !== "outputs" ? `${titleOf(choice)} = ${shadeOf(choice, node, now.step)}` : "";

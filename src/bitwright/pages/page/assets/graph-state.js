@@ -1,6 +1,6 @@
-// The run: bits of nodes, ports and the whole after every step, and the numbers they make.
+// The run: the bits of nodes, ports and the whole graph after every step, and the numbers they make.
 
-// Where the page is: the step, the chosen node, and what is shown.
+// The view: the step, the chosen node, the colours and the edges.
 const now = { step: 0, node: -1, hover: null, colour: facts.colour, mark: facts.mark };
 
 const declared = facts.declared.map(([name, place, first, apart]) => ({ name, place, first, apart }));
@@ -21,10 +21,8 @@ const countOf = (place) => ({ node: facts.nodes, port: arrays.port_node.length, 
 const forgetRun = () => {};
 const valueOf = (word, at, step) => wordValue(word, (bit) => on(step, bit, at));
 
-// What a node is coloured by.
-
 function shadeOf(choice, node, step) {
-  if (step === 0 && choice.first) return shadeOf(choice.first, node, 0); // nothing was computed yet: what was given
+  if (step === 0 && choice.first) return shadeOf(choice.first, node, 0); // the inputs: nothing was computed yet
   if (choice.group === "some port") {
     for (let port = firstPort[node]; port < firstPort[node + 1]; port++) if (valueOf(choice, port, step)) return 1;
     return 0;
@@ -37,8 +35,7 @@ function shadeOf(choice, node, step) {
 const colouring = () => facts.colours[now.colour] || null;
 const marking = () => facts.marks[now.mark] || null;
 
-// The numbers or sets of a colour that occur: a recorded run comes with them, another one is looked through as it grows.
-
+// Collects the numbers or sets of a colour that occur in a live run; a recorded run has them in its facts.
 function lookThrough(choice) {
   if (!live || !choice || choice.sort === "flag") return;
   if (choice.run !== live.run) Object.assign(choice, { run: live.run, seen: begin - 1, range: null, occurring: [] });
@@ -51,8 +48,7 @@ function lookThrough(choice) {
   choice.seen = facts.steps;
 }
 
-// Whether a step changed a colour or a strong edge.
-
+// Whether a step changed a colour or a highlighted edge.
 function changes(step) {
   if (step === 1 && colouring() && colouring().first) return true;
   for (const choice of [colouring(), marking()])
@@ -73,7 +69,6 @@ function nextChange(step, by) {
 }
 
 // Rules whose condition holds at a node or port.
-
 function rulesAt(place, at, step) {
   const found = [];
   for (const block of facts.rules) {
@@ -84,8 +79,7 @@ function rulesAt(place, at, step) {
   return found;
 }
 
-// Bits at a node or port for display: flags, and arrays with their highest bit first.
-
+// Bits at a node or port for display: flags, and arrays, highest bit first.
 function bitsAt(place, at, step) {
   const found = [];
   for (const [name, where, shape, offset] of facts.fields) {
@@ -100,8 +94,7 @@ function bitsAt(place, at, step) {
   return found;
 }
 
-// Only the bits that are on: `heard`, `level[3]`, `g[1–15]`.
-
+// The bits that are on: `heard`, `level[3]`, `g[1–15]`.
 function namesOn(place, at, step) {
   return bitsAt(place, at, step).filter(({ any }) => any).map(({ label, flag, values }) => {
     if (flag) return label;

@@ -1,4 +1,4 @@
-// The picture: nodes in their colours, their names and values.
+// The picture: nodes with their colours, names and values, and edges.
 
 const field = element("field"), canvas = element("graph"), drawing = new GraphDrawing(canvas), { view } = drawing;
 let edgePorts = null, everyEdge = []; // the ports at the two ends of each edge
@@ -19,8 +19,6 @@ function prepareDrawing() {
 
 const measure = () => drawing.resize(field.clientWidth, field.clientHeight);
 
-// Colours.
-
 function shareOf(choice, value) {
   const [low, high] = choice.range || [0, 1];
   return high > low ? (Number(value) - low) / (high - low) : 0.5;
@@ -36,8 +34,6 @@ function hueOf(choice, value) {
   return choice.sort === "set" ? facts.sets[choice.occurring.filter((set) => set).indexOf(value)] : tone(0);
 }
 
-// One drawing.
-
 function draw() {
   drawing.begin();
   const many = facts.edges > 3000;
@@ -50,8 +46,7 @@ function draw() {
   drawFocus();
 }
 
-// Edges with the chosen bit at one of their ends; an arrow leads away from the node whose port has it.
-
+// Highlights edges with the chosen bit at one of their ends; an arrow starts at the node whose port has it.
 function drawMarks() {
   const mark = marking();
   if (!mark) return;
@@ -72,8 +67,7 @@ function drawNodes() {
   }
 }
 
-// The node under the pointer, or the chosen one: a ring, and its name.
-
+// Rings the chosen node and the node under the pointer, and names one of them.
 function drawFocus() {
   for (const node of new Set([now.node, now.hover ?? -1]))
     if (node >= 0) drawing.ring(node, node === now.node ? palette.accent : palette.text, node === now.node ? 3 : 1.5);

@@ -1,4 +1,4 @@
-// The panel beside the trace: numbers, the machine, one bit in detail, and the engine's outputs.
+// The panel beside the trace: numbers, the machine, the chosen bit, and the engine's outputs.
 
 const MOST_ROWS = 40, MOST_WORDS = 64; // of outputs, and of memory
 
@@ -13,17 +13,17 @@ function describeOnce() {
   const least = real.least;
   const far = least && (least.deviations === null ? "" : `, or ${short(least.deviations)} standard deviations of one network`);
   element("overview-text").textContent = !least
-    ? live ? "The whole run, and the part of it that is shown." : "The margin of each step: none of them had a bit to decide."
-    : `The margin of each step, how far it was from a wrong bit. Smallest at step ${grouped(least.step)}: ${short(least.margin)}${far}${least.margin < 0 ? ", a wrong answer" : ""}.`;
+    ? live ? "The whole run; the visible part is highlighted." : "The margin of each step. No step had a bit to decide."
+    : `The margin of each step: its distance from a wrong bit. The smallest is ${short(least.margin)}${far}, at step ${grouped(least.step)}${least.margin < 0 ? ", where a bit is wrong" : ""}.`;
   element("least").hidden = !least;
 
   const scatter = `± is the standard deviation of one network${real.rounding === "calibrated" ? "'s estimate" : ""}.`;
-  const source = real.cells ? "What the network said of each bit: the sum G and the threshold T of the port that decided it. It is set if G is above T." : {
+  const source = real.cells ? "The sum G and the threshold T of the port that decided each bit. A bit is set if G exceeds T." : {
     "closed form": real.followed
-      ? `The mean of the infinitely wide network, in closed form; ${scatter}`
-      : `The rules decided. This is what the mean of the infinitely wide network says of the same states; ${scatter}`,
-    all: "What the engine put out, as recorded in the run.",
-    nothing: "The run has more outputs than a page holds.",
+      ? `The mean of infinitely wide networks, in closed form; ${scatter}`
+      : `The rules decided the bits. The outputs are the mean of infinitely wide networks in the same states; ${scatter}`,
+    all: "The engine's outputs, as recorded during the run.",
+    nothing: "This run has more outputs than a page can hold.",
   }[real.stored];
   const rounding = real.rounding === "calibrated"
     ? "Calibrated rounding estimates how many matching templates write the bit, and sets it above ½."
@@ -31,7 +31,7 @@ function describeOnce() {
   element("outputs-text").textContent = real.cells ? source : `${source} ${rounding}`;
   element("value-head").textContent = real.rounding === "calibrated" && !real.cells ? "estimate" : "threshold";
   element("deviation-head").hidden = !real.deviations;
-  if (!live) element("footer").textContent = `program ${facts.program.slice(0, 16)} · K = ${grouped(real.examples)} examples · made by bitwright · this page holds everything and loads nothing`;
+  if (!live) element("footer").textContent = `program ${facts.program.slice(0, 16)} · K = ${grouped(real.examples)} examples · made by bitwright · this page works offline`;
 }
 
 function showStep() {
@@ -41,8 +41,6 @@ function showStep() {
   box.replaceChildren(...(now.bit < 0 ? [make("p.soft", "Point at a bit, or tap it, to see its block and what it writes.")] : describe(now.bit, now.step)));
   showOutputs();
 }
-
-// Words as numbers.
 
 function wordList(words, before) {
   return make("dl.words", ...words.map(([name, bits, signed, role]) => {
@@ -60,8 +58,7 @@ function showNumbers() {
   element("numbers").replaceChildren(list);
 }
 
-// A machine: the instruction that is being executed, its phase, and memory.
-
+// The current instruction of a machine, its phase, and memory.
 function showComputer() {
   const { instruction_step: begins, instruction_address: addresses, phase_step: steps = [], phase_kind: kinds } = arrays, { computer } = facts;
   const at = lastUpTo(begins, now.step), address = addresses[at], phase = lastUpTo(steps, now.step);
@@ -71,8 +68,8 @@ function showComputer() {
   chip.style.background = phase < 0 ? "" : phaseTone(kinds[phase]);
   element("instructions").textContent = `of ${grouped(begins.length)}`;
   const line = element("executing");
-  if (at < 0) line.textContent = "No instruction has begun.";
-  else if (!code) line.textContent = `Address ${address} is behind the last instruction: the program is done.`;
+  if (at < 0) line.textContent = "No instruction has started.";
+  else if (!code) line.textContent = `Address ${address} is past the last instruction: the program has ended.`;
   else {
     line.replaceChildren(
       make("span.soft", `instruction ${grouped(at + 1)}, address ${address}${code.label ? ` (${code.label})` : ""}`),
@@ -91,8 +88,7 @@ function cameOf(at, code) {
   return ` → ${result}${result < 0n || (live && !result) ? `, go to ${next}` : ""}`;
 }
 
-// One bit in one step: its block, the template that the block matches, and what that writes.
-
+// A bit in a step: its block, the matching template, and what the template writes.
 function describe(bit, step) {
   const block = rules.blockOf[bit], template = templateAt(step, block), found = [], add = (...row) => found.push(row);
   add("block", make("span.bits", ...Array.from(bitsOfBlock(block), (other) => make("span", { className: on(step, other) ? "is-on" : "" }, `${nameOf(other)}=${on(step, other)}`))));
@@ -106,7 +102,7 @@ function describe(bit, step) {
   if (step > begin && (on(step, bit) || setters.length)) {
     const by = setters.some(([one, at]) => one === template && at === block) ? make("span", "the same template") : make("code", setters.length ? templateText(...setters[0]) : "");
     if (setters.length) add("set by", by, make("span", setters.length > 1 ? ` and ${setters.length - 1} more` : ""));
-    else add("set by", make("span.wrong", "no template: the engine was wrong here"));
+    else add("set by", make("span.wrong", "no template; the engine was wrong here"));
   }
   if (step > begin && setters.length && !on(step, bit)) add("but", make("span.wrong", "the engine did not set it"));
   return [headOf(nameOf(bit), bit, ` = ${on(step, bit)}`, step), make("dl.facts", ...terms(found))];
@@ -129,31 +125,28 @@ function namesOf(bits) {
   return bits.length > 12 ? `${some} and ${bits.length - 12} more` : some;
 }
 
-// The engine's outputs.
-
 function showOutputs() {
-  const body = element("outputs").tBodies[0], more = element("outputs-more"), said = saidAt(now.step);
-  element("outputs").hidden = !said;
-  element("outputs-of").textContent = said ? `of step ${grouped(now.step)}, n = ${grouped(said.n)}` : "";
-  if (!said) {
+  const body = element("outputs").tBodies[0], more = element("outputs-more"), outputs = outputsAt(now.step);
+  element("outputs").hidden = !outputs;
+  element("outputs-of").textContent = outputs ? `of step ${grouped(now.step)}, n = ${grouped(outputs.n)}` : "";
+  if (!outputs) {
     body.replaceChildren();
     more.textContent = now.step >= facts.steps ? "The run ends here." : "";
     return;
   }
-  const bits = range(0, facts.bits), shown = closest(said, bits, player.mode === "play" ? 12 : MOST_ROWS);
+  const bits = range(0, facts.bits), shown = closest(outputs, bits, player.mode === "play" ? 12 : MOST_ROWS);
   if (now.bit >= 0) shown.unshift(now.bit);
-  body.replaceChildren(...shown.map((bit) => outputRow(bit, said)));
+  body.replaceChildren(...shown.map((bit) => outputRow(bit, outputs)));
   const left = bits.length - shown.length;
-  more.textContent = left > 0 ? `The ${shown.length} closest to the threshold of ${grouped(facts.bits)}; choose any other to see it here.` : "";
+  more.textContent = left > 0 ? `The ${shown.length} outputs closest to their thresholds, of ${grouped(facts.bits)}. Choose any other bit to see its output here.` : "";
 }
 
-// The bits closest to their threshold but for the chosen one; among equals, set ones first. One pass, few are kept.
-
-function closest(said, bits, most) {
+// The bits closest to their thresholds, without the chosen one; among equals, set bits come first.
+function closest(outputs, bits, most) {
   const kept = [], before = (a, b) => a.margin - b.margin || b.value - a.value || a.bit - b.bit;
   for (const bit of bits) {
     if (bit === now.bit) continue;
-    const entry = { bit, margin: said.margin(bit), value: said.value(bit) };
+    const entry = { bit, margin: outputs.margin(bit), value: outputs.value(bit) };
     if (kept.length === most && before(entry, kept[most - 1]) >= 0) continue;
     let at = kept.length;
     while (at > 0 && before(entry, kept[at - 1]) < 0) at--;
@@ -163,10 +156,10 @@ function closest(said, bits, most) {
   return kept.map((entry) => entry.bit);
 }
 
-function outputRow(bit, said) {
-  const number = (value) => make("td", { title: String(value) }, short(value)), margin = said.margin(bit);
-  const next = now.step < facts.steps ? on(now.step + 1, bit) : Number(said.value(bit) > said.threshold), right = (matchesAt(now.step).counts[bit] > 0) === (next === 1);
-  const made = row(nameOf(bit), number(said.output(bit)), number(said.limit ? said.limit(bit) : said.calibrated ? said.value(bit) : said.threshold), ...(facts.real.deviations ? [number(said.spread)] : []),
+function outputRow(bit, outputs) {
+  const number = (value) => make("td", { title: String(value) }, short(value)), margin = outputs.margin(bit);
+  const next = now.step < facts.steps ? on(now.step + 1, bit) : Number(outputs.value(bit) > outputs.threshold), right = (matchesAt(now.step).counts[bit] > 0) === (next === 1);
+  const made = row(nameOf(bit), number(outputs.output(bit)), number(outputs.limit ? outputs.limit(bit) : outputs.calibrated ? outputs.value(bit) : outputs.threshold), ...(facts.real.deviations ? [number(outputs.spread)] : []),
     margin === Infinity ? "–" : number(margin), make("td", { className: right ? (next ? "is-on" : "") : "wrong" }, String(next)));
   made.classList.toggle("chosen", bit === now.bit);
   made.dataset.bit = nameOf(bit);

@@ -1,4 +1,4 @@
-// Shared by all pages of recorded runs: going to a step, playing, speaking, keeping the address, keys, and the start.
+// Shared by the pages of runs: going to a step, playing, announcing steps, the address, keys, and the start.
 // A page provides go, advance, showStep, draw, spokenText, addressParts, recall, find, keys, KEYS and canvas.
 
 const slider = element("slider"), tip = element("tip");
@@ -10,8 +10,7 @@ const player = new Player({
   changed: () => { if (player.mode !== "play") showSometimes(); },
 });
 
-// While a run is made as fast as possible, most of the time is for the run.
-
+// A run at full speed shows its steps only now and then.
 let shownAt = 0, cost = 0; // milliseconds
 
 function showSometimes() {
@@ -48,8 +47,7 @@ function changed() { // shows everything again
   rest();
 }
 
-// After a pause, updates the address (#step=12 and whatever differs from the start) and tells screen readers.
-
+// After a pause, updates the address (#step=12 and the settings that differ from the start) and tells screen readers.
 let resting = 0;
 
 function rest() {
@@ -57,18 +55,17 @@ function rest() {
   if (player.mode !== "idle") return;
   resting = setTimeout(() => {
     element("spoken").textContent = spokenText();
-    try { history.replaceState(null, "", `#${[`step=${now.step}`, ...addressParts()].join("&")}`); } catch { /* inside a frame without an address */ }
+    try { history.replaceState(null, "", `#${[`step=${now.step}`, ...addressParts()].join("&")}`); } catch { /* in a frame without an address */ }
   }, 200);
 }
 
-function asked() {
+function address() {
   try { return new URLSearchParams(location.hash.slice(1)); } catch { return new URLSearchParams(); }
 }
 
-const askedStep = () => Number(asked().get("step")) || 0;
+const addressStep = () => Number(address().get("step")) || 0;
 
-// The tip beside the pointer, where it is inside the window.
-
+// The tip beside the pointer, inside the window.
 function hover(event, target, same, content) {
   if (target === null) { leave(); return; }
   if (!same) {
@@ -91,7 +88,6 @@ function leave() {
 }
 
 // Keys work everywhere except in fields that use them.
-
 let toggleTheme = () => {};
 const stepKeys = {
   ArrowLeft: (e) => go(now.step - (e.shiftKey ? 10 : 1)), ArrowRight: (e) => go(now.step + (e.shiftKey ? 10 : 1)),
@@ -115,8 +111,8 @@ function keyDown(event) {
 }
 
 function helpText() {
-  const all = [["← →", "one step back, one step on"], ["shift ← →", "ten steps"], ["Home End", "first and last step"], ["space", "play and pause"], ...KEYS, ["t", "light, dark"]];
-  element("help").append(make("h2", "Keys"), make("dl.facts", ...terms(all)), make("p", "The address of this page keeps what you see: copy it to share it."),
+  const all = [["← →", "one step back or forward"], ["shift ← →", "ten steps"], ["Home End", "first or last step"], ["space", "play or pause"], ...KEYS, ["t", "light or dark theme"]];
+  element("help").append(make("h2", "Keys"), make("dl.facts", ...terms(all)), make("p", "The address of this page records what you see; copy it to share the view."),
     make("form", { method: "dialog" }, make("button", "Close")));
   element("help-button").hidden = false;
 }
@@ -135,8 +131,7 @@ function listen() {
   canvas.addEventListener("click", press);
 }
 
-// The first lines: what was run, which of its steps are shown, and what went wrong.
-
+// The header: the run, the steps shown, and errors.
 function showAbout(description, parts, wrong) {
   const about = element("about");
   about.textContent = `${description ? `${description.replace(/\.*$/, "")}. ` : ""}${parts.join(" · ")}`;

@@ -1,4 +1,4 @@
-// The program and its run: names of bits, matches, and what the engine said in a step.
+// The program and its run: names of bits, matches, and the engine's outputs.
 
 const on = stateBit;
 let fields = [];
@@ -20,8 +20,7 @@ function bitOf(name) {
 
 const numberAt = (step, bits, signed) => numberOf(bits, (bit) => on(step, bit), signed);
 
-// Blocks, and for each its templates: a range of `configs`, which ascend in it; what each writes at a block, and its rule.
-
+// The templates of each block are a range of `configs`, ascending; `writes` and `text` give the bits a template writes and its rule.
 const rules = { blockOf: null, writers: null, configs: null, range: null, writes: null, text: null };
 
 function prepare() {
@@ -69,8 +68,7 @@ function templateText(template, block) {
   return `when ${when.join(" ")} write ${Array.from(rules.writes(template, block), nameOf).join(" ")}`;
 }
 
-// All matches of a state as pairs of a template and its block, and for every bit how many of them write it (m); the last few steps are kept.
-
+// All matches of a state, as pairs of a template and its block, and for every bit the number of them that write it (m); cached for the last few steps.
 const known = new Map(), forgetRun = () => known.clear();
 
 function matchesAt(step) {
@@ -93,30 +91,28 @@ function settersOf(step, bit) {
   return step === begin ? [] : matchesAt(step - 1).matches.filter((match) => rules.writes(...match).includes(bit));
 }
 
-// What the engine said about the state of a step: outputs F, and the value that rounding compares with a threshold:
-// calibrated, the estimate (F - c w0)/(w1 - w0) of m, with 1/2; sign, F itself, with 0.
-
+// The engine's outputs F in the state of a step, and the values that rounding compares with a threshold:
+// calibrated rounding compares the estimate (F - c w0)/(w1 - w0) of m with 1/2, sign rounding compares F with 0.
 function weightsAt(step) {
   const n = arrays.n[step], at = lastUpTo(arrays.table_n, n), gap = arrays.table_gap[at], deviation = arrays.table_deviation[at];
-  return { n, w0: arrays.table_w0[at], gap, deviation, spread: facts.real.rounding === "calibrated" ? deviation / (gap || 1) : deviation }; // spread of the value that is compared
+  return { n, w0: arrays.table_w0[at], gap, deviation, spread: facts.real.rounding === "calibrated" ? deviation / (gap || 1) : deviation }; // spread of the compared value
 }
 
-function saidAt(step) {
+function outputsAt(step) {
   const { real } = facts;
-  if (live) return live.said(step);
+  if (live) return live.outputs(step);
   if (step >= facts.steps || real.stored === "nothing") return null;
   const w = weightsAt(step), calibrated = real.rounding === "calibrated", threshold = calibrated ? 0.5 : 0;
   const place = (bit) => step * facts.bits + bit, counts = real.stored === "closed form" && matchesAt(step).counts;
   const output = counts ? (bit) => w.w0 * rules.writers[bit] + w.gap * counts[bit] : (bit) => arrays.outputs[place(bit)];
   if (real.cells) return { ...w, ...comparisons((bit) => arrays.signed[place(bit)], output, (bit) => arrays.thresholds[place(bit)]) };
-  const exact = calibrated && real.stored === "closed form" && w.n > 0; // then the estimate is m itself
+  const exact = calibrated && real.stored === "closed form" && w.n > 0; // the estimate is m itself
   const value = (bit) =>
     exact ? matchesAt(step).counts[bit] : calibrated ? (output(bit) - w.w0 * rules.writers[bit]) / (w.gap || 1) : output(bit);
-  const decided = (bit) => (calibrated ? w.n > 0 : w.n > 1 && rules.writers[bit] > 0); // is anything at stake?
+  const decided = (bit) => (calibrated ? w.n > 0 : w.n > 1 && rules.writers[bit] > 0); // whether any match can write the bit
   const margin = (bit) => (decided(bit) ? Math.abs(value(bit) - threshold) : Infinity);
   return { ...w, threshold, calibrated, output, value, margin };
 }
 
-// Of a network of cells: the sum G and the threshold T of each bit, and its margin, with a minus where the bit was not set.
-
+// For a network of cells: the sum G, the threshold T and the margin of each bit; the margin is negative if the bit was not set.
 const comparisons = (signed, output, limit) => ({ threshold: 0, calibrated: false, value: signed, margin: (bit) => Math.abs(signed(bit)), output, limit });

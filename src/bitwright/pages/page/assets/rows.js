@@ -1,10 +1,9 @@
-// The rows of the picture: arrays under a heading that shows them as a number, bits by block, or cells under a heading
-// that shows all their bits in one row.
+// The rows of the picture: arrays under a heading with their number, bits by block, or cells under a heading with all their bits.
 
-// Where the page is: the step, the chosen bit, and how things are shown.
+// The view: the step, the chosen bit, the grouping and the zoom.
 const now = { step: 0, bit: -1, hover: null, group: "name", query: "", cell: 14, folded: new Set(), zoomed: false };
 
-let groups = [], arraysOfBits = [], cells = []; // one for each array of bits, or row of an array of higher rank; behind them, one for each cell
+let groups = [], arraysOfBits = [], cells = []; // one for each array of bits, or row of an array of higher rank; then one for each cell
 
 function makeGroups() {
   const words = new Map((facts.computer?.words ?? []).map(([name, bits]) => [bits[0], name]));
@@ -16,7 +15,7 @@ function makeGroups() {
       return { label: isWord ? word : heading, bits, field, word, signed: isWord, flag };
     });
   });
-  if (facts.computer) groups.sort((a, b) => (a.word === undefined) - (b.word === undefined)); // the memory of a machine comes first
+  if (facts.computer) groups.sort((a, b) => (a.word === undefined) - (b.word === undefined)); // memory comes first
   arraysOfBits = groups.slice();
   const { cell_start: start, cell_blocks: blocks, cell_kind: kinds } = arrays;
   cells = range(0, start ? start.length - 1 : 0).map((cell) => {
@@ -26,13 +25,13 @@ function makeGroups() {
   });
   groups.push(...cells);
   groups.forEach((group, number) => { group.number = number; });
-  const many = facts.bits > 160 && arraysOfBits.length > 5; // then arrays are folded
+  const many = facts.bits > 160 && arraysOfBits.length > 5; // folds arrays
   now.folded = new Set(many ? groups.filter((group) => !group.flag && group.bits.length > 1).map((group) => group.number) : []);
 }
 
 const shownGroups = () => (now.group === "cell" ? cells : arraysOfBits);
 
-let rows = []; // of a bit: its number; of a heading: -1 - the number of its group
+let rows = []; // the number of a bit, or -1 - the number of a group for its heading
 let rowOfBit = new Map();
 
 function arrange() {
@@ -48,15 +47,14 @@ function arrange() {
       else for (let i = group.bits.length; i-- > 0;) rows.push(group.bits[i]);
     }
   }
-  rowOfBit = new Map(); // the bits of a folded array or cell are in the row of its heading
+  rowOfBit = new Map(); // bits of a folded array or cell are in the row of its heading
   rows.forEach((entry, row) => {
     if (entry >= 0) rowOfBit.set(entry, row);
     else if (now.folded.has(-1 - entry)) for (const bit of groups[-1 - entry].bits) rowOfBit.set(bit, row);
   });
 }
 
-// The bits whose names contain one of the words: `c`, `c[3]`, `p q`. null where nothing is asked for.
-
+// The bits whose names contain one of the words, such as `c`, `c[3]` or `p q`; null for an empty query.
 function search(query) {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return null;
@@ -67,7 +65,7 @@ function search(query) {
       if (words.some((word) => name.includes(word))) found.push(group.bits[i]);
     }
   }
-  // A name given in full comes first, and alone where it is an array or flag.
+  // If names are given in full, only their bits are shown.
   const exact = found.filter((bit) => words.includes(nameOf(bit).toLowerCase()) || words.includes(fieldAt(bit).name.toLowerCase()));
   return exact.length ? exact : found;
 }

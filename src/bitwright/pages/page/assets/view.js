@@ -1,4 +1,4 @@
-// The picture: only what is visible is drawn, on one canvas that stays in place while its container scrolls.
+// The picture: one canvas that stays in place while its container scrolls, and shows only the visible part.
 
 const scroller = element("scroller"), spacer = element("spacer"), canvas = element("cells"), overview = element("overview");
 const paint = canvas.getContext("2d"), strip = overview.getContext("2d");
@@ -9,7 +9,7 @@ function measure() {
   size.width = scroller.clientWidth;
   size.height = scroller.clientHeight;
   size.ruler = arrays.phase_step ? 40 : 24;
-  const room = (size.height - size.ruler - 6) / Math.max(1, rows.length); // all rows at once, if they stay readable
+  const room = (size.height - size.ruler - 6) / Math.max(1, rows.length); // shows all rows if they stay readable
   size.row = room < 13 ? 17 : Math.min(34, Math.floor(room));
   let longest = 5;
   const some = Math.max(1, Math.floor(rows.length / 3000));
@@ -46,8 +46,7 @@ function draw() {
   drawOverview(first, last);
 }
 
-// Draws to the right of and below a point only.
-
+// Draws only to the right of and below a point.
 function within(left, top, drawInside) {
   paint.save();
   paint.beginPath();
@@ -70,16 +69,13 @@ function drawBands(top, bottom, first, last) {
   if (row >= 0) fillBox(paint, palette.chosen, size.label, lineOf(row), size.width, size.row);
 }
 
-// A bit: its steps with value 1, drawn together where they touch.
-
 function drawBit(bit, row, first, last) {
   const gap = now.cell >= 7 ? 1 : 0, y = lineOf(row) + 2, height = size.row - (size.row < 15 ? 4 : 5);
   paint.fillStyle = tone(fieldAt(bit).number);
   drawBars(paint, (step) => on(step, bit), first, last, columnOf, now.cell, y, height, gap);
 }
 
-// An array as a number over time: one piece for as long as it stays the same.
-
+// Draws an array as a number over time, in one piece while its value stays the same.
 function drawNumber(group, row, first, last) {
   const y = lineOf(row), middle = y + size.row / 2, hue = tone(group.field.number);
   for (let step = first; step <= last;) {
@@ -105,8 +101,7 @@ function drawNumber(group, row, first, last) {
 
 const valueText = (group, step) => String(numberAt(step, group.bits, group.signed));
 
-// A cell in one row: a thin line for each of its bits.
-
+// Draws a cell in one row, with a thin line for each of its bits.
 function drawSmall(group, row, first, last) {
   const high = (size.row - 4) / group.bits.length;
   group.bits.forEach((bit, place) => {
@@ -115,7 +110,7 @@ function drawSmall(group, row, first, last) {
   });
 }
 
-function same(bits, one, other) { // they are adjacent, so whole bytes can be compared
+function same(bits, one, other) { // compares whole bytes, as the bits are adjacent
   const from = bits[0], to = bits[bits.length - 1], a = (one - begin) * stride, b = (other - begin) * stride;
   for (let at = from >> 3; at <= to >> 3; at++) {
     let differing = states[a + at] ^ states[b + at];
@@ -126,10 +121,8 @@ function same(bits, one, other) { // they are adjacent, so whole bytes can be co
   return true;
 }
 
-// Bits that a step got wrong.
-
 function drawWrong(top, bottom, first, last) {
-  let budget = 200; // columns; a run that goes wrong usually stays wrong
+  let budget = 200; // steps with frames: a run that goes wrong usually stays wrong
   paint.strokeStyle = palette.wrong;
   paint.lineWidth = 2;
   for (let step = Math.max(begin + 1, first); step <= last && budget; step++) {
@@ -142,8 +135,7 @@ function drawWrong(top, bottom, first, last) {
   }
 }
 
-// The block of the bit under the pointer, or of the chosen one, and what its template writes in the next step.
-
+// Outlines the block of the bit under the pointer, or of the chosen bit, and the bits its template writes in the next step.
 function drawFocus() {
   const { bit, step } = now.hover || { bit: now.bit, step: now.step };
   if (bit < 0) return;
@@ -156,7 +148,7 @@ function drawFocus() {
     paint.strokeRect(columnOf(at) + 0.5, lineOf(row) + 1, Math.max(now.cell, 3), size.row - 3);
   };
   for (const other of bitsOfBlock(block)) outline(other, step, palette.text, other === bit ? 2 : 1.25);
-  if (template >= 0 && step < facts.steps) // else the step that follows is not shown
+  if (template >= 0 && step < facts.steps) // the next step is shown
     for (const other of rules.writes(template, block)) outline(other, step + 1, palette.accent, 2);
 }
 
@@ -207,15 +199,12 @@ function drawPhases(first, last) {
   }
 }
 
-// The whole run at a glance: how close each step was, wrong steps, the step shown, and the part that is visible.
-
 function closeness(step) {
-  const margin = Math.max(0, arrays.margin[step]); // below 0 where a network of cells gave a wrong answer
+  const margin = Math.max(0, arrays.margin[step]); // negative if a network of cells gave a wrong answer
   return facts.real.deviations ? (weightsAt(step).spread > 0 ? margin / weightsAt(step).spread : Infinity) : margin;
 }
 
-// A bar for each step where there is room for it, else the closest of the steps that share a column of pixels.
-
+// A bar for each step if they fit, otherwise the closest of the steps in each column of pixels.
 function closenessByPixel(w) {
   const wide = Math.max(1, Math.floor(w - 16)), bars = facts.steps * 8 < wide;
   const heights = new Float64Array(bars ? facts.steps : wide).fill(Infinity);
@@ -228,6 +217,7 @@ function closenessByPixel(w) {
   return { w, heights, bars, most: most || 1 };
 }
 
+// Draws the whole run: the margins, wrong steps, the step shown, and the visible part.
 function drawOverview(first, last) {
   const w = overview.parentElement.clientWidth || 1, h = 46;
   sheet(overview, w, h);
@@ -263,8 +253,6 @@ function drawOverview(first, last) {
   }
   fillBox(strip, palette.text, at(now.step) - 1, 0, 2, h);
 }
-
-// Pointer and position.
 
 function cellAt(event) {
   const { x, y } = pointOn(canvas, event), step = begin + Math.floor((x - size.label + scroller.scrollLeft) / now.cell);

@@ -1,4 +1,4 @@
-"""What long work reports: notes, its progress, and that loops are compiled first."""
+"""Progress of long work: notes, how much is done, and when loops are being compiled."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class Teller(Protocol):
     """A listener to long work."""
 
     def note(self, text: str) -> None:
-        """Something worth knowing that is not the result."""
+        """Reports something worth knowing that is not the result."""
 
     def working(self, what: str, *, at_most: bool = False) -> AbstractContextManager[Progress]:
-        """A context in which the work calls a function with what is done and how much there is.
+        """A context for work; it gives a function to call with the amount done and the total.
 
-        With `at_most` the work may end long before it has done that much.
+        With `at_most` the total is an upper bound, which the work may not reach.
         """
 
 
@@ -40,7 +40,7 @@ class Listener:
 
 
 def teller(given: Teller | Progress | bool | None) -> Teller:
-    """The listener that was given: True for lines on standard error, a function, or a Teller; None for nobody."""
+    """The listener for True (lines on standard error), a function, a Teller or None (silence)."""
     return cast(Teller, given) if hasattr(given, "working") else Listener(given)
 
 
@@ -48,9 +48,9 @@ _said: set[str] = set()  # in this process
 
 
 def say_compiling(tell: Teller | None = None) -> bool:
-    """Says that loops are compiled before the first of many runs; returns whether they are, or were kept.
+    """Reports that loops are compiled before the first of many runs; returns whether any are.
 
-    Python programs see it on standard error, once, even without a listener.
+    In Python it is printed once, on standard error, even without a listener.
     """
     from bitwright.runs.sliced import COMPILING, to_be_compiled
 

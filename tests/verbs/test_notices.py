@@ -8,7 +8,7 @@ from calling import Captured
 from bitwright import addition, certify, size, validate
 from bitwright.runs import sliced
 from bitwright.runs.sliced import COMPILING
-from bitwright.verbs import telling
+from bitwright.verbs import progress
 
 LONG: dict[str, Callable[[], object]] = {
     "validate": lambda: validate(addition(2)),
@@ -19,7 +19,7 @@ LONG: dict[str, Callable[[], object]] = {
 
 @pytest.mark.parametrize("name", LONG)
 def test_compiling_is_said_once(name: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
-    monkeypatch.setattr(telling, "_said", set())
+    monkeypatch.setattr(progress, "_said", set())
     monkeypatch.setattr(sliced, "to_be_compiled", lambda: True)  # as it is before the first validation of all
     LONG[name]()
     assert capsys.readouterr().err == f"bitwright: {COMPILING}\n"
@@ -28,7 +28,7 @@ def test_compiling_is_said_once(name: str, monkeypatch: pytest.MonkeyPatch, caps
 
 
 def test_nothing_is_said_where_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
-    monkeypatch.setattr(telling, "_said", set())
+    monkeypatch.setattr(progress, "_said", set())
     monkeypatch.setattr(sliced, "to_be_compiled", lambda: False)
     validate(addition(2))
     monkeypatch.setattr(sliced, "to_be_compiled", lambda: True)
