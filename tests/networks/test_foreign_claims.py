@@ -322,6 +322,7 @@ def test_a_module_whose_call_does_something_else_is_not_read_as_its_layers(how: 
 LAYERS_OF_TORCH: dict[str, Callable[[Any], Any]] = {
     "Flatten of the batch": lambda torch: torch.nn.Flatten(0, -1),
     "Flatten of nothing": lambda torch: torch.nn.Flatten(1, 1),
+    "Flatten from the third axis": lambda torch: torch.nn.Flatten(2, -1),
     "Sigmoid": lambda torch: torch.nn.Sigmoid(),
 }
 
