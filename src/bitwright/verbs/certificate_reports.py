@@ -26,7 +26,7 @@ def limit_report(c: Certificate) -> Iterator[str]:
         verdict = f"{verdict.replace(' assuming ', ' ASSUMING ')} (declared, not proved)"
     elif c.n_source == "reachable":
         verdict += f" (n <= {c.n_max:,})"
-    yield f"{verdict}: {_function(c)}{_title(c)}the limit, {c.rounding} rounding{covers}"
+    yield f"{verdict}: {_function(c)}{_title(c)}in the limit of wide networks, with {c.rounding} rounding{covers}"
     padding = f", {c.padding:,} of them padding" if c.padding else ", no padding"
     yield f"  examples  K = {c.examples:,}{padding}"
     yield f"  matches   n = {c.n_min:,} to {c.n_max:,}, from {c.n_source} ({c.n_scope})"
@@ -45,12 +45,12 @@ def limit_report(c: Certificate) -> Iterator[str]:
         yield f"  proposal  {c.proposal}"
         declared = c.about.declared
         if declared is not None and c.assumption is None and declared < c.n_max:
-            yield f"  declared  its author says n <= {declared:,}; {option('n')} declared takes that on trust"
+            yield f"  declared  its author declares n <= {declared:,}; {option('n')} declared assumes that"
     if c.holds:
-        yield "  checked   every number of the file was proved again"
+        yield "  checked   every number in the file was proved again"
     yield f"  {'pattern' if c.cells else 'program'}   {c.program_id}"
     proves = f"{option('network')} FILE" if option("network") != "network" else "certify(what, network)"
-    yield f"  says      nothing of any one network: {proves} proves one"
+    yield f"  scope     the limit only; {proves} certifies a network"
 
 
 def network_report(c: Certificate, see: str) -> Iterator[str]:
@@ -70,14 +70,14 @@ def network_report(c: Certificate, see: str) -> Iterator[str]:
         if c.model is not None:
             yield f"  margin    {c.margin:.3g} at least between an output and {c.model['threshold']:g}: {where}"
         elif c.weight_bits:
-            yield f"  distance  {c.distance:,} at least from the other answer: {where}; margin {thousandths(c.margin)}"
+            yield f"  distance  every sum is at least {c.distance:,} from its threshold: {where}; margin {thousandths(c.margin)}"
         else:
             yield f"  margin    {thousandths(c.margin)} at least beyond every error of summation: {where}"
     if c.counterexample is not None:
         yield from _counterexample(c, c.counterexample)
         yield f"  see it    {see}"
     if c.holds:
-        yield "  checked   every state was tried again, and every number of the file came out the same"
+        yield "  checked   every state was tried again, and every number in the file was confirmed"
     yield f"  {'program' if c.kinds is None else 'pattern'}   {c.program_id}"
 
 
@@ -87,7 +87,7 @@ def _model(c: Certificate, model: Mapping[str, Any]) -> Iterator[str]:
     columns = f"{model['columns'][0]:,} columns ({reads}) to {model['columns'][1]:,}, on above {model['threshold']:g}"
     yield f"  model     {model['form']}, {columns}; sha256 {c.network_sha256}"
     if model["oracle"] is not None:
-        yield f"  oracle    {model['oracle']['name']} says what is right, not the rules"
+        yield f"  oracle    {model['oracle']['name']} decides what is correct, instead of the rules"
     yield f"  numbers   {c.arithmetic}"
     ran = "not installed, so no state was run; pip install onnxruntime"
     if model["runtime"] is not None:

@@ -267,7 +267,7 @@ class Certificate(Shown, Report):
 
         >>> from bitwright import addition, certify
         >>> certify(addition(2)).report()[0]
-        'CERTIFIED: addition (add two 2-bit numbers by ripple carry), the limit, calibrated rounding'
+        'CERTIFIED: addition (add two 2-bit numbers by ripple carry), in the limit of wide networks, with calibrated rounding'
         """
         see = see or f"certify(what, network, state={self.shown_by!r})"
         headline, *rows = limit_report(self) if self.of == "limit" else network_report(self, see)
