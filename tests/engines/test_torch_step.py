@@ -85,7 +85,7 @@ def test_what_is_no_state_is_refused(adder: Network) -> None:
             module(given)
     steps: Any
     for steps in (-1, 1.5, True):
-        with pytest.raises(InputError, match=r"number.*0"):
+        with pytest.raises(InputError, match=r"integer.*0"):
             module(torch.zeros(9), steps=steps)
     with pytest.raises(InputError, match="no cell like"):
         adder.to_torch(multiplication(3))

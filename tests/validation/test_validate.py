@@ -155,7 +155,7 @@ def test_a_run_that_matches_in_every_block_is_resumed(tmp_path: Path) -> None:
         (lambda d: d | {"tally": d["tally"] | {"first_beyond": {"index": 1, "inputs": {}}}}, "16 1"),
         (lambda d: d | {"of": d["of"] | {"engine": "templates"}}, "engine templates"),
         (lambda d: d | {"of": {}}, "lacks algorithm"),
-        (lambda _: [], "holds list"),
+        (lambda _: [], "contains list"),
     ],
 )
 def test_other_files_are_refused(tmp_path: Path, change: object, message: str) -> None:
