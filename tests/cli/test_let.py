@@ -43,7 +43,7 @@ def test_the_kinds_of_cells_stay_but_the_program_is_another() -> None:
 @pytest.mark.parametrize(
     ("lets", "message"),
     [
-        ({"n": 3}, "subtraction has no line 'let n'; it has l"),
+        ({"n": 3}, "subtraction has no line 'let n'; its numbers are l"),
         ({"l": 2**31}, "let l takes an integer below 2^31, got 2147483648"),
         ({"l": -(2**31)}, "let l takes an integer below 2^31, got -2147483648"),
         ({"l": True}, "let l takes an integer below 2^31, got True"),
