@@ -78,7 +78,7 @@ def test_bits_of_a_block_in_another_order_are_looked_at_in_that_of_the_cell() ->
 def test_what_is_no_state_is_refused(adder: Network) -> None:
     module = adder.to_torch(addition(3))
     for given, why in (
-        (torch.zeros(2, 8), "a state has 9 bits, got a tensor of shape"),
+        (torch.zeros(2, 8), "a state must have 9 bits, got a tensor of shape"),
         (torch.full((2, 9), 0.5), "a tensor of 0 and 1, got other numbers"),
     ):
         with pytest.raises(InputError, match=why):

@@ -108,7 +108,7 @@ def test_files_say_what_was_learnt_from(tmp_path: Path) -> None:
         ({"labels": "sharp"}, "labels must be 'scaled' or 'plain'"),
         ({"source": None}, "source must be"),
         ({"runs": 0}, "runs must be null or an integer"),
-        ({"examples": 7}, "is damaged: its weights or their origin are not those that were written"),
+        ({"examples": 7}, "is damaged: its weights or their origin have changed since it was written"),
     ],
 )
 def test_altered_files_are_refused(tmp_path: Path, change: dict[str, object], message: str) -> None:
@@ -128,7 +128,7 @@ def test_the_sign_rule_and_mixed_ensembles_are_refused() -> None:
     with pytest.raises(InputError, match=r"halfway.*rounding"):
         network_engine(PROGRAM, [network], "sign")
     ordinary, _ = train(PROGRAM, Recipe(64, plan=Plan(descent="momentum")))
-    with pytest.raises(InputError, match=r"trained.*alike"):
+    with pytest.raises(InputError, match=r"trained.*same"):
         network_engine(PROGRAM, [network, ordinary], "calibrated")
 
 

@@ -59,7 +59,7 @@ def test_networks_that_were_trained_otherwise_do_not_become_one() -> None:
     program = addition(2).program
     plan = Plan(descent="momentum")
     one, other = train(program, Recipe(64, plan=plan))[0], train(program, Recipe(64, plan=plan, padding=3))[0]
-    with pytest.raises(InputError, match="trained alike"):
+    with pytest.raises(InputError, match="trained with the same settings"):
         quantize([one, other], program)
     with pytest.raises(InputError, match="another program"):
         quantize([one], addition(3).program)

@@ -69,8 +69,8 @@ def test_the_digest_tells_networks_apart_by_anything_that_decides_what_they_do(n
         ({"first": [[1.0]]}, "first must be a matrix of float32 or float64, got list"),
         ({"first": np.ones(3, np.float32)}, r"first must be .* got float32 of shape \(3,\)"),
         ({"last": np.ones((6, 256), np.float16)}, "last must be a matrix of float32 or float64, got float16"),
-        ({"last": np.ones((6, 255), np.float32)}, "one width and one type"),
-        ({"last": np.ones((6, 256))}, "one width and one type"),
+        ({"last": np.ones((6, 255), np.float32)}, "the same width and type"),
+        ({"last": np.ones((6, 256))}, "the same width and type"),
     ],
 )
 def test_weights_that_make_no_network(network: FloatNetwork, change: dict[str, object], message: str) -> None:

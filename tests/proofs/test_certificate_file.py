@@ -138,7 +138,7 @@ def test_a_key_that_is_there_twice_or_unknown(task: Algorithm, tmp_path: Path) -
     with pytest.raises(InputError, match="unknown fields: sworn"):
         Certificate.load(path)
     path.write_text(text.replace('"margin": -', '"margin": -1e999, "old": -'))
-    with pytest.raises(InputError, match=r"large.*number"):
+    with pytest.raises(InputError, match=r"number.*large"):
         Certificate.load(path)
 
 

@@ -110,7 +110,7 @@ def test_a_graph_is_a_shape_or_a_list_of_edges(visit: Visit) -> None:
     rows = [row.split() for row in page.locator("#nodes tbody tr").all_inner_texts()]
     assert rows == [["x", "0"], ["y", "0"], ["z", "1"], ["lonely", "0"]]
     page.fill("#edges", "<b> y")
-    until(page, "document.getElementById('graph-note').innerText.includes('a line has one or two names')")
+    until(page, "document.getElementById('graph-note').innerText.includes('a line must have one or two names')")
     page.wait_for_selector("html[data-checked=wrong]")
 
 

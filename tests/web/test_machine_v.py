@@ -78,7 +78,7 @@ def test_machines_that_are_too_large_or_strange_are_refused(server: Any, more: d
 
 def test_inputs_are_refused_with_a_line_and_slow_engines_do_what_they_can(server: Any) -> None:
     job = server.run({"source": subleq("hello.sq"), "inputs": {"p": "1"}})
-    assert "no inputs but its console, got p" in job["error"]
+    assert "only from its console, got inputs p" in job["error"]
     job = server.run({"source": subleq("hello.sq"), "engine": "sampled", "max_instructions": 1})
     assert job["result"]["engine"] == "sampled"
 

@@ -1,9 +1,9 @@
 """The `sampled` engine: an ensemble of N infinitely wide networks, drawn from the limiting Gaussian.
 
-A trained ensemble is one fixed function, so its errors at different states are correlated. They are drawn with their
-joint law (Eq. 4 between states). For whole states this happens along each run, one state after the other, each given
-all before it: the draw depends on the seed and on the start state alone, not on batches or workers. For cells all local
-states of a kind are drawn at once, for all cells, steps and runs.
+A trained ensemble is one fixed function, so its errors at different states are correlated. They are drawn from their
+joint distribution (Eq. 4 between states). For whole states this happens along each run, state by state, conditioned on
+all earlier states: the draw depends only on the seed and the start state, not on batches or workers. For cells, all
+local states of a kind are drawn at once, for all cells, steps and runs.
 """
 
 from __future__ import annotations
@@ -26,34 +26,36 @@ from bitwright.theory.closed_form import FloatArray, covariance, variance, weigh
 from bitwright.theory.encoding import PackedRules
 from bitwright.theory.rounding import Rounding, round_outputs
 
-MAX_STATES = 3_000  # states that are drawn together; the joint law of more would take minutes and gigabytes
+MAX_STATES = 3_000  # states drawn together; the joint distribution of more would take minutes and gigabytes
 MAX_NETWORKS = 10**9
 
 
 class Deviations:
-    """How far the average of N networks is from its mean, drawn state by state; independent for different outputs."""
+    """Deviations of the average of N networks from its mean, drawn state by state and independently for each output."""
 
     def __init__(self, rng: np.random.Generator, examples: int, networks: int, outputs: int) -> None:
         self._rng, self._examples, self._networks, self._outputs = rng, examples, networks, outputs
         self._known: dict[bytes, FloatArray] = {}
-        self._matched: BoolArray | None = None  # (states, K) those that a later one is drawn after
+        self._matched: BoolArray | None = None  # (states, K) the earlier states to condition on
         self._factor = np.zeros((0, 0))  # Cholesky factor of their covariance
-        self._noise = np.zeros((0, outputs))  # independent standard normals behind them
+        self._noise = np.zeros((0, outputs))  # the underlying independent standard normals
 
     def __call__(self, matched: BoolArray) -> FloatArray:  # (K,) -> (outputs,)
-        """The deviation of one state, given those asked for before; it is remembered."""
-        if np.count_nonzero(matched) <= 1:  # nothing, or a training example: no randomness is left
+        """Returns the deviation of one state conditioned on earlier ones, and stores it."""
+        if np.count_nonzero(matched) <= 1:  # no match or a training example: no randomness
             return np.zeros(self._outputs)
         key = matched.tobytes()
         if key not in self._known:
             if len(self._noise) >= MAX_STATES:
-                raise InputError(f"the sampled engine follows at most {MAX_STATES:,} different states of a run")
+                raise InputError(
+                    f"the sampled engine supports at most {MAX_STATES:,} distinct states in a run; use the engine limit"
+                )
             self._known[key] = self.draw(matched[np.newaxis])[0]
         return self._known[key]
 
     @one_thread()
     def draw(self, matched: BoolArray) -> FloatArray:  # (states, K) -> (states, outputs)
-        """The deviations of states together, given those before; a single one is kept for later ones."""
+        """Returns the joint deviations of states, conditioned on earlier ones; stores a single one for later draws."""
         n, past = np.count_nonzero(matched, axis=1), matched[:0] if self._matched is None else self._matched
         one, two = matched.astype(np.float64), past.astype(np.float64)
         cross = covariance(n[:, None], two.sum(axis=1), one @ two.T, self._examples)
@@ -63,7 +65,7 @@ class Deviations:
         root, noise = _root(left - lower @ lower.T), self._rng.standard_normal((len(matched), self._outputs))
         size, spread = len(past), float(np.sqrt(left[0, 0]))
         found = np.asarray((lower @ self._noise + root @ noise) / np.sqrt(self._networks))
-        if len(matched) == 1 and root[0, 0] > 1e-9 * spread:  # otherwise it follows from the others already
+        if len(matched) == 1 and root[0, 0] > 1e-9 * spread:  # otherwise it is determined by the others
             factor = np.zeros((size + 1, size + 1))
             factor[:size, :size], factor[size, :size], factor[size, size] = self._factor, lower[0], root[0, 0]
             self._factor, self._noise = factor, np.vstack((self._noise, noise))
@@ -72,7 +74,7 @@ class Deviations:
 
 
 def _root(matrix: FloatArray) -> FloatArray:
-    """The symmetric square root of a covariance, which may be singular: the same on every machine."""
+    """Returns the symmetric square root of a possibly singular covariance; identical on every machine."""
     if len(matrix) == 1:
         return np.sqrt(np.maximum(matrix, 0))
     values, vectors = np.linalg.eigh(matrix)
@@ -80,7 +82,7 @@ def _root(matrix: FloatArray) -> FloatArray:
 
 
 class SampledEngine(Engine):
-    """Steps each state by the average of `networks` random networks, the same ones all along its run."""
+    """Steps each state by the average of `networks` random networks, which stay the same during a run."""
 
     name = "sampled"
     library = NUMPY
@@ -103,14 +105,14 @@ class SampledEngine(Engine):
         return SampledBatch(self, states)
 
     def deviations(self, start: BoolArray) -> Deviations:  # (k,)
-        """Those of the run from a state."""
+        """Returns the deviations of the run from a state."""
         digest = sha256(self.seed.to_bytes(16, "little", signed=True) + np.packbits(start).tobytes()).digest()
         rng = np.random.default_rng(int.from_bytes(digest, "little"))
         return Deviations(rng, self.examples, self.networks, self.program.bits)
 
 
 class SampledBatch(ArrayBatch):
-    """One random function a row, and its outputs in the last step."""
+    """One random function for each row, with its outputs in the last step."""
 
     _outputs: FloatArray | None = None
 
@@ -136,7 +138,7 @@ class SampledBatch(ArrayBatch):
 
 
 class SampledDecider(Decider):
-    """An ensemble drawn once for cells, by the seed alone: ports of different kinds are different outputs."""
+    """An ensemble drawn once for cells, determined by the seed; ports of different kinds are separate outputs."""
 
     engine = "sampled"
 
@@ -146,7 +148,7 @@ class SampledDecider(Decider):
         most = max((local.count for local in pattern.local), default=0)
         if most > MAX_STATES:
             raise InputError(
-                f"an ensemble is drawn for at most {MAX_STATES:,} local states of a kind, one here has {most:,}; "
+                f"an ensemble can be drawn for at most {MAX_STATES:,} local states of a kind, got {most:,}; "
                 "choose a smaller tile, or the engine limit"
             )
         rng, tables = np.random.default_rng(seed), []
@@ -156,11 +158,11 @@ class SampledDecider(Decider):
             tables[-1][:, pattern.port_bits(kind)] = draw(local.matched(np.arange(local.count)))
         self._table = np.concatenate(tables)  # (local states of all kinds, k)
         first = np.cumsum([0, *map(len, tables[:-1])])
-        self._first = np.repeat(first, np.diff(pattern.first_template))  # by template: where those of its kind begin
+        self._first = np.repeat(first, np.diff(pattern.first_template))  # by template: the first one of its kind
         self._place = np.concatenate([local.digit * local.value[local.block_of] for local in pattern.local])
 
     def deviations(self, matched: BoolArray, n: IntArray) -> FloatArray:  # (states, K), (states,) -> (states, k)
-        """How far outputs are from the mean; 0 for n <= 1, where nothing is random."""
+        """Returns the outputs' deviations from the mean; 0 for n <= 1, where nothing is random."""
         found = self._table[self._first[matched.argmax(axis=1)] + matched @ self._place]
         return np.where((n > 1)[:, None], found, 0.0)
 

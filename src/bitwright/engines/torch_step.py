@@ -1,7 +1,7 @@
-"""One step of a program as a PyTorch module: states to next states, by an integer network of its cells or of all of it.
+"""One step of a program as a PyTorch module, by an integer network of its cells or of the whole state.
 
-Weights are buffers of integers, which neither `half()` nor an optimizer changes, and sums are taken in float64, which
-autocast and TF32 leave alone. They are far below 2^53, so every device gives the same bits.
+Weights are integer buffers, which neither `half()` nor an optimizer changes, and sums are computed in float64, which
+autocast and TF32 do not affect. Sums are far below 2^53, so every device computes the same bits.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _AT_ONCE = 1 << 23  # numbers in a layer
 
 
 class StepModule(torch.nn.Module):  # type: ignore[misc]
-    """Maps states, a tensor of 0 and 1 of shape (..., bits), to the states that follow them after `steps` steps.
+    """Maps states, a tensor of 0 and 1 of shape (..., bits), to the states after `steps` steps.
 
-    The result has the type and the device of what is given. No gradient flows through it.
+    The result has the type and device of the input. No gradient flows through it.
     """
 
     def __init__(self, program: Program, network: IntegerNetwork, pattern: Pattern) -> None:
@@ -41,15 +41,15 @@ class StepModule(torch.nn.Module):  # type: ignore[misc]
         self.kinds = torch.nn.ModuleList([_Cells(*one) for one in _of_cells(program, network, pattern)])
 
     def forward(self, states: Any, steps: int = 1) -> Any:
-        """The states after this many steps."""
+        """Returns the states after this many steps."""
         if states.shape[-1] != self.bits or states.dim() < 1:
-            raise InputError(f"a state has {self.bits:,} bits, got a tensor of shape {tuple(states.shape)}")
+            raise InputError(f"a state must have {self.bits:,} bits, got a tensor of shape {tuple(states.shape)}")
         if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
-            raise InputError(f"steps is a number from 0 on, got {shorten(repr(steps))}")
+            raise InputError(f"steps must be an integer of at least 0, got {shorten(repr(steps))}")
         rows = states.detach().reshape(-1, self.bits)
         now = rows != 0
         if rows.dtype != torch.bool and not bool((now == rows).all()):
-            raise InputError("a state is a tensor of 0 and 1, got other numbers")
+            raise InputError("a state must be a tensor of 0 and 1, got other numbers")
         precision = torch.float32 if states.device.type == "mps" else torch.float64
         if precision is torch.float32 and self._largest >= _EXACT["float32"]:
             raise InputError("sums of this network reach 2^24, and this device has no float64")
@@ -63,7 +63,7 @@ class StepModule(torch.nn.Module):  # type: ignore[misc]
 
 
 class _Cells(torch.nn.Module):  # type: ignore[misc]
-    """All cells of one kind: what each looks at, the network's weights for it, and the bits that its ports set."""
+    """All cells of one kind: the bits each reads, the network's weights for it, and the bits that its ports set."""
 
     def __init__(self, looks_at: Any, wanted: Any, first: Any, last: Any, thresholds: Any, port: Any, bit: Any) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class _Cells(torch.nn.Module):  # type: ignore[misc]
             "first": first,  # (templates, width)
             "last": last,  # (width, ports)
             "thresholds": thresholds,  # (n from 0, ports)
-            "port": port,  # (wires,) among those of all cells
+            "port": port,  # (wires,) index among the ports of all cells
             "bit": bit,  # (wires,)
         }.items():
             self.register_buffer(name, torch.from_numpy(np.array(value, order="C")))

@@ -154,7 +154,7 @@ class Bounds:
         else:
             hidden, lowest = np.zeros(len(first), dtype=np.int64), 0
         sums = np.abs(network.last.astype(np.int64)) @ hidden  # below 2^7 * 2^7 * K * width, far from 2^63
-        # Python's absolute value, since that of the least int64 overflows int64
+        # Python's abs, since the least int64 has no absolute value in int64
         extremes = (int(network.thresholds.min(initial=0)), int(network.thresholds.max(initial=0)))
         return cls(hidden, lowest, int(sums.max(initial=0)), max(map(abs, extremes)))
 

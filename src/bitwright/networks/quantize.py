@@ -205,7 +205,7 @@ def _check_alike(networks: Sequence[FloatNetwork], program: Program) -> None:
     kinds = {(net.origin.padding, net.origin.scale, net.shape) for net in networks}
     if len(kinds) > 1:
         raise InputError(
-            f"{counted(len(networks), 'network')} can be joined only if all were trained alike, at the same width"
+            f"{counted(len(networks), 'network')} can be joined only if trained with the same settings and width"
         )
     if len({network.origin.kernel for network in networks}) > 1:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Views of a trace: text for terminals, SVG for pages and print, one HTML page to explore."""
+"""Views of a trace: text for terminals, SVG for pages and print, and an interactive HTML page."""
 
 from bitwright.pages.cell_diagram import cell_diagram_svg
 from bitwright.pages.graph import graph_page, graph_steps_svg, graph_svg

@@ -1,4 +1,4 @@
-"""A program's cells as a diagram: a box for every kind, with its bits and what it sets, and arrows to those kinds."""
+"""A program's cells as a diagram: a box for every kind, with its bits and writes, and arrows to their kinds."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ EXPLANATION = (
 
 @dataclass(frozen=True)
 class Wires:
-    """All wires from one kind to one kind that are alike."""
+    """Similar wires from one kind to another."""
 
     target: int  # a kind, from 0; or NOWHERE
     arrays: tuple[str, ...]  # the arrays whose bits they set
@@ -107,7 +107,7 @@ def _content(kind: DrawnKind, colour: str, widest: float, brief: bool = False) -
 
 
 def _words(kind: DrawnKind, wires: Wires) -> str:
-    """`sum_c → kind 4, next cell, 17 wires`; that the same cell is of the same kind need not be said."""
+    """`sum_c → kind 4, next cell, 17 wires`; the kind is omitted for the same cell."""
     to = "cells without templates" if wires.target == NOWHERE else f"kind{JOINT}{wires.target + 1}"
     if wires.target == kind.number and wires.relation == SAME:
         to = ""

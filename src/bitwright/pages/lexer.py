@@ -1,4 +1,4 @@
-"""Rule text in colours, for Pygments: Sphinx, nbconvert and rich find it by the name `bw`, or by the end of a file."""
+"""Highlighting of rule text for Pygments; Sphinx, nbconvert and rich find it as `bw`, or by the file suffix."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#
 def trace_svg(
     trace: Trace, title: str = "", names: Sequence[str] = (), reading: str = "", readings: Sequence[str] = ()
 ) -> str:
-    """The picture as one SVG text; `readings`, under the heading `reading`, say in words what each row means."""
+    """The picture as one SVG text; `readings`, under the heading `reading`, describe each row."""
     columns = choose_columns(trace.layout, names)
     cells = sum(len(column.bits) for column in columns) * len(trace)
     if cells > _MAX_CELLS:

@@ -43,10 +43,10 @@ def trace_text(
     notes: Iterable[str] = (),
     heading_of: Callable[[str], str] = str,
 ) -> Iterator[str]:
-    """The lines of the picture: `1` for a bit that is on, a dot for one that is off.
+    """The lines of the picture: `1` for a bit that is on, a dot for a bit that is off.
 
     Where the program of the trace is known, n counts the matches of each state.
-    `notes` stand at the end of the lines, one for each step. `heading_of` gives columns other headings.
+    `notes` are appended to the lines, one for each step. `heading_of` maps the headings of columns.
     """
     columns = [replace(column, heading=heading_of(column.heading)) for column in choose_columns(trace.layout, names)]
     widths = [max(len(column.heading), len(column.bits)) for column in columns]
@@ -98,7 +98,7 @@ def _places(algorithm: GraphAlgorithm) -> dict[str, str]:
 
 
 def _names(algorithm: GraphAlgorithm, place: str | None) -> list[str]:
-    """Of all nodes or all ports; nothing of the whole graph."""
+    """The names of all nodes or all ports; empty for the whole graph."""
     assert algorithm.wiring is not None
     nodes, graph = [printable(str(name)) for name in algorithm.names], algorithm.wiring.topology
     if place == "port":

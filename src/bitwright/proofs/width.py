@@ -1,6 +1,6 @@
-"""How wide one network should be, from the width law: of the whole state or of cells, without training any.
+"""Estimates the width of a network, for the whole state or for cells, from the width law and without training.
 
-To first order, and not proved: `certify --network` proves the network that comes of it.
+The estimate is first-order and unproved; `certify --network` proves the resulting network.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from bitwright.theory.width_plan import (
 )
 
 Progress = Callable[[int, int], None]
-Place = tuple[BoolArray, BoolArray, Region | None]  # what states match, bits that are looked at, where to look further
+Place = tuple[BoolArray, BoolArray, Region | None]  # matches of states, bits to check, region to search
 MAX_ENTRIES = 1 << 24  # of the labels, K times k; beyond, no field is drawn
-_DRAWS, _FEWER, _STATES, _UNITS = 40, 12, 1_000, 512  # fewer draws where looking further takes long
-_ALL_RUNS = 1 << 15  # states of runs, counted as they are met, that are all looked at
-_TRAINABLE = 16  # hidden units an example: with fewer, training sometimes stalls, whatever the law says
+_DRAWS, _FEWER, _STATES, _UNITS = 40, 12, 1_000, 512  # fewer draws if the search takes long
+_ALL_RUNS = 1 << 15  # states of runs, with repetitions, up to which all are examined
+_TRAINABLE = 16  # hidden units for each example: with fewer, training sometimes stalls regardless of the law
 _QUICK_DRAWS, _QUICK_STATES, _QUICK_UNITS = 8, 256, 256  # for a default
 _QUICK_WORK = 2e9  # operations
 _LEAST, _MOST = 2_048, 1 << 20  # of default widths
 _LEAST_CELLS = 128
-_PROVABLE = 24.001 * log(2)  # ln of the most states that a proof goes through in minutes
+_PROVABLE = 24.001 * log(2)  # ln of the most states that a proof checks in minutes
 
 
 @dataclass(frozen=True)
 class NetworkWidth:
-    """A width for one network with a zero-output start and calibrated rounding, and what it rests on.
+    """A width for one network with a zero-output start and calibrated rounding, and its basis.
 
     >>> from bitwright import addition
     >>> found = network_width(Pattern.of_state(addition(2).program), runs=addition(2))
@@ -54,19 +54,19 @@ class NetworkWidth:
     True
     """
 
-    expected: int  # at which the worst of the states looked at is right with probability 1 - delta; at least 16 K
+    expected: int  # width at which the worst examined state is right with probability 1 - delta; at least 16 K
     delta: float
     domain: str
     examples: int  # K
-    log_states: float  # ln of the number of states; of runs, at most, each as often as it is met
+    log_states: float  # ln of the number of states; for runs, an upper bound with repetitions
     error: WorstError
     seed: int
-    program_id: str  # of the program; of cells, of their pattern
-    every: bool  # whether all states were looked at; else some, and from these on to worse ones if there is a region
+    program_id: str  # of the program, or of the pattern for cells
+    every: bool  # whether all states were examined, not only a sample and a search from it
 
     @property
     def states(self) -> int | None:
-        """The number of states; None where it has more digits than a double."""
+        """The number of states; None if it exceeds a double."""
         return round(exp(self.log_states)) if self.log_states < log(2**53) else None
 
 
@@ -79,9 +79,9 @@ def network_width(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> NetworkWidth:
-    """The width for a network of these cells, in all of their local states.
+    """Returns the width for a network of these cells in all their local states.
 
-    With `runs`, of the whole state of this algorithm, in the states that runs of its inputs meet.
+    With `runs`, returns the width for the whole state of this algorithm, in the states of its runs.
     """
     check_delta(delta)
     program, regions = pattern.program, regions_of(pattern)
@@ -103,19 +103,18 @@ def network_width(
     slow = most_sweeps(field, _UNITS * _DRAWS * len(places)) < SWEEPS and any(region for *_, region in places)
     draws = _FEWER if slow else _DRAWS
     error = worst_error(field, places, draws=draws, units=_UNITS, seed=seed, progress=progress)
-    least = _TRAINABLE * examples if error.errors.any() else 0  # without any, no state matches two examples
+    least = _TRAINABLE * examples if error.errors.any() else 0  # without errors, no state matches two examples
     expected, total = _even(max(least, error.width(delta))), float(np.logaddexp.reduce(counts))
     return NetworkWidth(expected, delta, domain, examples, total, error, seed, program.id, every)
 
 
 def suggested_width(pattern: Pattern, runs: Algorithm | None = None, padding: int = 0) -> int:
-    """The default width: a power of two at which the worst error that is expected over sampled states is half of what
-    would make a bit wrong, the other half being for all other states; and at least 16 units an example.
+    """Returns the default width: a power of two at which the worst expected error over sampled states is half of what
+    would make a bit wrong, leaving the other half for all other states; at least 16 units for each example.
 
-    The states are random local states. Of the whole state of an algorithm they are those of random `runs` instead. To
-    them come any states where there is nothing to put in, and where all of them together are at most 2^24, which a
-    proof goes through in minutes. Where labels have more than 2^24 entries nothing is drawn, and the width is the
-    largest default, 2^20.
+    The samples are random local states or, for the whole state of an algorithm, states of random `runs`. Arbitrary
+    states are added if there are no inputs, or if there are at most 2^24 states, which a proof checks in minutes. If
+    labels have more than 2^24 entries, nothing is drawn and the width is the largest default, 2^20.
 
     >>> from bitwright import addition
     >>> suggested_width(Pattern.of_state(addition(8).program), addition(8))
@@ -138,19 +137,19 @@ def suggested_width(pattern: Pattern, runs: Algorithm | None = None, padding: in
 
 
 def _affordable(program: Program) -> int:
-    """States to look at for a default."""
+    """Returns the number of states to examine for a default width."""
     each = 2 * _QUICK_DRAWS * _QUICK_UNITS * (3 * program.templates + 2 * program.bits)
     return max(32, min(_QUICK_STATES, int(_QUICK_WORK / each)))
 
 
 def run_matches(algorithm: Algorithm, count: int, seed: int) -> BoolArray:  # (states, K)
-    """What different states of random runs match."""
+    """Returns the matches of distinct states in random runs."""
     states = np.unique(random_states(algorithm, count, seed), axis=0)
     return PackedRules(algorithm.program).matched(states)
 
 
 def _all_met(algorithm: Algorithm) -> BoolArray:  # (states, K)
-    """What the different states of all runs match."""
+    """Returns the matches of the distinct states in all runs."""
     found: list[BoolArray] = []
     domain = RunsDomain(algorithm)
     domain.visit(0, domain.size, lambda matched, *_: found.append(np.unique(matched, axis=0)))
@@ -160,13 +159,13 @@ def _all_met(algorithm: Algorithm) -> BoolArray:  # (states, K)
 def _check_size(program: Program) -> None:
     if program.templates * program.bits > MAX_ENTRIES:
         raise InputError(
-            f"the width law is drawn for labels of up to {MAX_ENTRIES:,} entries, templates times bits, and this "
+            f"the width law supports labels of up to {MAX_ENTRIES:,} entries, templates times bits, but this "
             f"program has {program.templates * program.bits:,}; size the network of its cells instead"
         )
 
 
 def _even(width: float) -> int:
-    """Hidden units come in pairs."""
+    """Rounds to an even width, since hidden units come in pairs."""
     if width == inf or width > 2**62:
-        raise InputError("no width that could be trained is expected to suffice; give a larger delta")
+        raise InputError("no trainable width is expected to suffice; use a larger delta")
     return max(2, 2 * ceil(width / 2))

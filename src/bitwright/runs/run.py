@@ -167,7 +167,7 @@ class Run(Shown):
     def value(self) -> int:
         """The output of an algorithm with a single output.
 
-         from bitwright import addition, run
+        >>> from bitwright import addition, run
         >>> run(addition(10), p=719, q=483).value
         1202
         """

@@ -13,7 +13,6 @@ from bitwright.networks.store import network_bytes
 from bitwright.proofs.exhaustion.certificate import covered_by_cells
 from bitwright.proofs.width import suggested_width
 from bitwright.rules import Algorithm, NodeProgram, Program
-from bitwright.rules.cells import Tile
 from bitwright.rules.pattern import Pattern
 from bitwright.verbs.cells import check_divides, pattern_of, train_on_pattern, train_smallest
 from bitwright.verbs.engines import check_tile
@@ -47,7 +46,7 @@ def _point(step: int, error: float) -> tuple[int, float]:
     return step, float(f"{error:.4g}")
 
 
-def cells_of(what: Algorithm | NodeProgram | SubleqProgram, tile: Tile = 1) -> tuple[Pattern, str]:
+def cells_of(what: Algorithm | NodeProgram | SubleqProgram, tile: object = 1) -> tuple[Pattern, str]:
     """The pattern of a program's cells, and what a network that is correct on them runs, in words.
 
     Args:

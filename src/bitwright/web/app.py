@@ -1,9 +1,9 @@
-"""The server of the page on this machine: the page, jobs for the worker, and the files of their results.
+"""The local server: the page, jobs for the worker, and the files of results.
 
-Every request is checked: the token in its address, this machine's name, no foreign origin, a small body.
+Every request must have the token in its address, a local host name, no foreign origin and a small body.
 
-The token keeps out other users of this machine and pages of other sites. The names are checked as well, so that a page
-whose own name leads to this machine (DNS rebinding) gets nothing even if it knew the address.
+The token keeps out other users of this machine and other sites. Host names are checked as well, which stops DNS
+rebinding even if an attacker knew the address.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from bitwright.web.requests import Limits
 
 HOST = "127.0.0.1"
 JOBS = ("check", "graph", "run", "train")
-# The trace page brings its own policy; here it also loses the origin of this server, so it can ask it for nothing.
+# The trace page has its own policy; the sandbox also keeps it from sending requests to this server.
 _TRACE_POLICY = "sandbox allow-scripts; frame-ancestors 'self'"
 
 
 def serve(port: int, ready: Callable[[str], None], limits: Limits | None = None) -> None:
-    """Serves until Ctrl-C or a signal to end; calls `ready` with the address."""
-    logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of processes that have ended already
+    """Serves until Ctrl-C or SIGTERM; calls `ready` with the address."""
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns about processes that have already ended
     opened = open_socket(port)
     server, address = make_server(opened, limits)
     ready(address)
@@ -55,7 +55,9 @@ def serve(port: int, ready: Callable[[str], None], limits: Limits | None = None)
 
 def open_socket(port: int) -> socket.socket:
     """A socket that only this machine can reach; raises InputError if the port is not available."""
-    opened = socket.socket(proto=socket.IPPROTO_TCP)  # named, so that asyncio sets TCP_NODELAY: else 40 ms a request
+    opened = socket.socket(
+        proto=socket.IPPROTO_TCP
+    )  # explicit, so that asyncio sets TCP_NODELAY; otherwise a request takes 40 ms
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind((HOST, port))
@@ -67,7 +69,7 @@ def open_socket(port: int) -> socket.socket:
 
 
 def make_server(opened: socket.socket, limits: Limits | None = None) -> tuple[uvicorn.Server, str]:
-    """The server, and its address, which holds the token that it asks for."""
+    """The server and its address, which contains the token."""
     token = token_urlsafe(16)
     quiet: dict[str, Any] = {"log_level": "critical", "access_log": False, "server_header": False, "ws": "none"}
     config = uvicorn.Config(create_app(token, limits or Limits()), timeout_graceful_shutdown=1, **quiet)
@@ -75,7 +77,7 @@ def make_server(opened: socket.socket, limits: Limits | None = None) -> tuple[uv
 
 
 def create_app(token: str, limits: Limits) -> ASGIApp:
-    """The application behind a token."""
+    """The application, protected by a token."""
     results: dict[str, dict[str, bytes]] = {}  # the files of the last results, oldest first
     assets = files("bitwright.web") / "assets"
     texts = {file.name: file.data.decode("utf-8", "replace") for file in example_files()}
@@ -95,7 +97,7 @@ def create_app(token: str, limits: Limits) -> ASGIApp:
         return StreamingResponse(lines(request.app.state.worker, job), media_type="application/x-ndjson")
 
     async def lines(worker: Worker, job: Message) -> AsyncIterator[str]:
-        """The progress of a job, then its result or an error, as lines of JSON; a client that hangs up ends it."""
+        """The progress of a job, then its result or an error, as lines of JSON; a disconnecting client cancels it."""
         seconds = limits.seconds if job["do"] in ("run", "train") else limits.check_seconds
         news: asyncio.Queue[Message | None] = asyncio.Queue()
         task = asyncio.create_task(worker.do(job, seconds, news.put_nowait))
@@ -110,7 +112,7 @@ def create_app(token: str, limits: Limits) -> ASGIApp:
             task.cancel()
 
     def keep(answer: Message) -> Message:
-        """A result with the sizes of its files, which are kept for a while."""
+        """A result with the sizes of its files; keeps the files of the last results."""
         if not answer["files"]:
             return {"result": answer["result"]}
         identity = token_urlsafe(8)
@@ -122,7 +124,7 @@ def create_app(token: str, limits: Limits) -> ASGIApp:
     async def download(request: Request) -> Response:
         identity, name = request.path_params.values()
         if name not in results.get(identity, {}):
-            raise HTTPException(404, f"there is no such file, or no longer: the last {limits.kept} results are kept")
+            raise HTTPException(404, f"no such file; only the files of the last {limits.kept} results are kept")
         kind = "text/html" if name.endswith(".html") else "application/octet-stream"
         return Response(results[identity][name], headers={"content-security-policy": _TRACE_POLICY}, media_type=kind)
 
@@ -156,7 +158,7 @@ _LOCAL = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?", re.IGNORECAS
 
 
 class Guard:
-    """Wraps the application; refuses a request with one line of JSON, and hides the token from what is behind it."""
+    """Checks requests before the application, refuses bad ones with a line of JSON, and strips the token."""
 
     def __init__(self, app: ASGIApp, token: str, body: int) -> None:
         self._app, self._prefix, self._body = app, f"/{token}/", body
@@ -175,7 +177,7 @@ class Guard:
             await send(message)
 
         async def counted() -> AsgiMessage:
-            """Counts the bytes of a body that does not say how long it is."""
+            """Counts the bytes of a body without a content length."""
             nonlocal total
             message = await receive()
             total += len(message.get("body", b""))
@@ -190,22 +192,24 @@ class Guard:
             refusal = JSONResponse({"error": error.detail}, error.status_code, error.headers)
         except Exception:
             log.exception("a request failed")
-            refusal = JSONResponse({"error": "bitwright itself failed here; the server's terminal says more"}, 500)
+            refusal = JSONResponse(
+                {"error": "bitwright itself failed; the terminal of the server shows the error"}, 500
+            )
         return None if started else await refusal(scope, receive, answer)
 
     def _check(self, path: str, headers: Headers) -> None:
         """Raises HTTPException for a request that is refused."""
         host = headers.get("host", "")
         if not _LOCAL.fullmatch(host):
-            raise HTTPException(421, "this server answers to localhost and 127.0.0.1 only")
+            raise HTTPException(421, "use localhost or 127.0.0.1 as the host name")
         if any(origin.lower() != f"http://{host}".lower() for origin in headers.getlist("origin")):
-            raise HTTPException(403, "requests are taken from this server's own page only")
+            raise HTTPException(403, "only the page of this server may send requests")
         if not compare_digest(path[: len(self._prefix)].encode("utf-8", "replace"), self._prefix.encode()):
-            raise HTTPException(403, "open the address that bitwright serve printed; the token in this one is wrong")
+            raise HTTPException(403, "wrong token; open the address printed by bitwright serve")
         for length in headers.getlist("content-length"):
             self._check_size(int(length) if length.isdecimal() and len(length) < 20 else self._body + 1)
 
     def _check_size(self, size: int) -> None:
         if size > self._body:
-            message = f"a request has at most {self._body >> 10:,} KiB here; make the program shorter"
+            message = f"a request must have at most {self._body >> 10:,} KiB; shorten the program"
             raise HTTPException(413, message, {"connection": "close"})

@@ -1,4 +1,4 @@
-"""The server's side of its worker process, which is ended when its time is up, and replaced."""
+"""The worker process as the server sees it; it is killed and replaced when its time is up."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ Message = dict[str, Any]
 
 
 class RefusedError(BitwrightError):
-    """A job that was not done; the message says why."""
+    """A job that failed; the message explains why."""
 
 
 class Worker:
-    """One process, which does one job after the other. When it has ended, the next one starts at once."""
+    """A process that does one job at a time. When it ends, the next process starts at once."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits, self._turn = limits, asyncio.Lock()
         self._starting = asyncio.create_task(self._start())
 
     async def do(self, job: Message, seconds: float, report: Callable[[Message], None]) -> Message:
-        """The answer to a job; raises RefusedError. To cancel it, cancel the task that awaits it."""
+        """The answer to a job; raises RefusedError. Cancelling the awaiting task cancels the job."""
         async with self._turn:
             process, answer = await self._ready(), Message()
             try:
@@ -64,7 +64,7 @@ class Worker:
                     self._starting = asyncio.create_task(self._start())
         if answer["kind"] == "broken":
             log.error("a request failed: %s", answer["message"])
-            raise RefusedError("bitwright itself failed on this, not your program; the server's terminal says more")
+            raise RefusedError("bitwright itself failed, not your program; the terminal of the server shows the error")
         if answer["kind"] == "refused":
             raise RefusedError(answer["message"])
         return answer
@@ -77,7 +77,7 @@ class Worker:
                 await _end(process)
 
     async def _ready(self) -> Any:
-        """A process that waits for a job."""
+        """A process that is ready for a job."""
         started = self._starting
         if started.done() and (started.exception() or _is_gone(started.result())):
             self._starting = asyncio.create_task(self._start())
@@ -99,7 +99,7 @@ class Worker:
         )
         try:
             async with asyncio.timeout(_START):
-                await _message(process)  # that it is ready
+                await _message(process)  # ready
         except BaseException:
             await _end(process)
             raise
@@ -113,7 +113,7 @@ async def _message(process: Any) -> Message:
 
 
 def _is_gone(process: Process) -> bool:
-    """Whether it has ended, also where the event loop does not know it yet."""
+    """Whether the process has ended, even if the event loop does not know yet."""
     try:
         return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     except ChildProcessError:

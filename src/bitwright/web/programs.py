@@ -20,7 +20,7 @@ from bitwright.verbs.pasted import drawn_graph, pasted_image, pasted_nodes, past
 from bitwright.web.requests import Graph, Limits, ProgramSource, Request
 
 What = Algorithm | NodeProgram | SubleqProgram
-Progress = Callable[..., None]  # the phase of the work, how far it is, of how much, and what can be shown so far
+Progress = Callable[..., None]  # the phase, the steps done, their limit, and partial results
 
 
 def read_program(source: ProgramSource, limits: Limits) -> What:
@@ -53,7 +53,7 @@ def _check_memory(limits: Limits, words: int, width: int) -> None:
 
 
 def check_size(program: Program, limits: Limits, graph: bool = False) -> None:
-    """Raises InputError for a program that is too large, by itself or on its `graph`."""
+    """Raises InputError for a program that is too large, alone or on its `graph`."""
     here, smaller = (" on this graph", "; take a smaller graph") if graph else ("", "")
     for size, most, what in ((program.bits, limits.bits, "bits"), (program.templates, limits.templates, "templates")):
         if size > most:
@@ -68,7 +68,7 @@ def read_graph(graph: Graph, limits: Limits) -> NamedGraph:
         raise InputError("a graph is given by its shape or by its nodes and edges; leave out one of them")
     else:
         numbers = [int(part) for part in re.findall("[0-9]+", graph.shape)[:2]]
-        if (prod(numbers) if "x" in graph.shape else max(numbers, default=0)) > limits.edges:  # it is not even made
+        if (prod(numbers) if "x" in graph.shape else max(numbers, default=0)) > limits.edges:  # before it is built
             raise InputError(f"{graph.shape} is too large; this page takes at most {limits.nodes:,} nodes")
         found = shaped_graph(graph.shape)
     shape = found.topology
@@ -79,7 +79,7 @@ def read_graph(graph: Graph, limits: Limits) -> NamedGraph:
 
 
 def describe(source: ProgramSource, limits: Limits) -> dict[str, object]:
-    """What the page shows about a valid program, and needs to ask for its inputs and to offer engines."""
+    """The facts of a valid program: its sizes and inputs, and the numbers of examples for engines."""
     what, inputs, notes = read_program(source, limits), list[dict[str, Any]](), list[str]()
     if isinstance(what, SubleqProgram):
         shape, algorithm, steps = what.machine.shape, with_padding(what.machine.algorithm()), None
@@ -102,16 +102,16 @@ def describe(source: ProgramSource, limits: Limits) -> dict[str, object]:
 
 
 def _graph_input(word: Any) -> dict[str, object]:
-    marks = word.width == 1 and not word.unique and word.place != "whole"  # naming some nodes or edges is enough
+    marks = word.width == 1 and not word.unique and word.place != "whole"  # a list of nodes or edges is enough
     least, most = map(str, word.range)
     own = {name: getattr(word, name) for name in ("name", "signed", "place", "unique", "one")}
     return {**own, "bits": word.width, "marks": marks, "least": least, "most": most}
 
 
 def make_engine(algorithm: Algorithm, request: Request, progress: Progress) -> Engine:
-    """As on the command line: `network` is one network of the cells, unless a setting asks for the whole state."""
+    """The engine of a request; `network` means a network of cells, or of the whole state with sign rounding."""
     choice = EngineChoice(request.engine)
-    if request.engine != "templates":  # which rounds nothing; there the rounding is that of the certificate
+    if request.engine != "templates":  # which does not round; the certificate uses the rounding
         choice = replace(choice, rounding=request.rounding)
     if choice.has_networks:
         choice = replace(choice, networks=request.networks, seed=request.seed)
@@ -126,6 +126,6 @@ def make_engine(algorithm: Algorithm, request: Request, progress: Progress) -> E
 
 
 def train_network(program: Program, recipe: Recipe, what: str, progress: Progress) -> tuple[FloatNetwork, Curve]:
-    """Trains a network, and reports the progress and all errors so far."""
+    """Trains a network, and reports its progress with the curve of its error."""
     report = partial(progress, f"training {what} at width {recipe.width:,}", tolerance=recipe.plan.tolerance)
     return watched(program, recipe, lambda step, most, curve: report(step, most, curve=curve))

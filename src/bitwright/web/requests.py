@@ -1,4 +1,4 @@
-"""Requests of the local page, checked field by field, and what one is allowed."""
+"""Requests of the local page, checked field by field, and their limits."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from pydantic import BaseModel, ConfigDict, Field
 
 @dataclass(frozen=True)
 class Limits:
-    """All limits; the page shows those that its users may meet."""
+    """The limits of the local page."""
 
     text: int = 65_536  # characters of a pasted program
     body: int = 1 << 19  # bytes of a request
     bits: int = 20_000
     templates: int = 20_000
     steps: int = 20_000
-    cells: int = 25_000_000  # steps times bits, all of which are recorded
-    kernel: int = 700  # examples that are solved for densely
+    cells: int = 25_000_000  # recorded bits: steps times bits
+    kernel: int = 700  # examples of a dense solve
     network: int = 256  # examples that a network is trained on
     width: int = 16_384
-    proof: int = 1 << 24  # states that a network is tried on
+    proof: int = 1 << 24  # states to check
     memory_bits: int = 1 << 15  # of machine V, whose steps are not recorded: 1,024 words of 32 bits
     console: int = 1 << 16  # bytes that machine V prints
-    nodes: int = 2_000  # of a graph
+    nodes: int = 2_000  # in a graph
     edges: int = 10_000
-    drawn: int = 300  # nodes of a graph that is drawn before it runs
+    drawn: int = 300  # nodes of a graph drawn before a run
     seconds: float = 20.0
     check_seconds: float = 5.0
     memory: int = 3 << 30  # bytes of address space of the worker
@@ -55,7 +55,7 @@ class Graph(_Model):
 
 
 class ProgramSource(_Model):
-    """A program. Every kind has fields of its own and ignores the others."""
+    """A program. Each kind uses its own fields and ignores the others."""
 
     kind: Literal["addition", "multiplication", "permutation", "rules", "sbn", "subleq", "nodes"]
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")] | None = None
@@ -72,12 +72,12 @@ class ProgramSource(_Model):
 
     @property
     def title(self) -> str:
-        """What the program is called, also in the names of files."""
+        """The name of the program, also used in file names."""
         return self.name or self.kind
 
 
 class Request(_Model):
-    """A program, its inputs as text, what machine V reads, and how to run it or to train a network for it."""
+    """A program, its inputs as text, the console input of machine V, and settings to run it or train a network."""
 
     source: ProgramSource
     inputs: Annotated[dict[str, Text], Field(max_length=1_000)] = {}

@@ -1,4 +1,4 @@
-"""The work behind a request: checks a program, draws a graph, runs a program and reports on it, or makes a network."""
+"""The work for a request: checks or runs a program, draws a graph, or trains a network."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from bitwright.web.programs import (
 from bitwright.web.requests import Limits, Request
 
 Files = dict[str, bytes]
-Done = tuple[dict[str, Any], Files]  # what the page shows, and the files to download
-_SHARE = 0.8  # of the time of a request that machine V may run: the rest is for its report
+Done = tuple[dict[str, Any], Files]  # facts for the page, and files to download
+_SHARE = 0.8  # share of the time limit for a run of machine V; the rest is for its report
 
 
 def check(request: Request, limits: Limits, progress: Progress) -> Done:  # noqa: ARG001
@@ -45,7 +45,7 @@ def check(request: Request, limits: Limits, progress: Progress) -> Done:  # noqa
         return {"ok": True, "problems": [], "count": 0, "about": describe(request.source, limits)}, {}
     except BitwrightError as error:
         problems = error.problems if isinstance(error, ProgramError) else (Problem(0, 0, str(error)),)
-    found = [{"line": p.line, "column": p.column, "message": p.message} for p in problems[:200]]  # nobody reads more
+    found = [{"line": p.line, "column": p.column, "message": p.message} for p in problems[:200]]
     return {"ok": False, "problems": found, "count": len(problems), "about": None}, {}
 
 
@@ -73,7 +73,7 @@ def run(request: Request, limits: Limits, progress: Progress) -> Done:
         check_size(algorithm.program, limits, graph=True)
     else:
         algorithm, values = what, numbers_of(request.inputs)
-        algorithm.state(values)  # complains about inputs before anything long begins
+        algorithm.state(values)  # checks inputs before long work
     engine = make_engine(algorithm, request, progress)
     done = run_program(
         algorithm,
@@ -91,7 +91,7 @@ def run(request: Request, limits: Limits, progress: Progress) -> Done:
         "title": run_title(done),
         "sentences": done.sentences,
         "exact": done.exact,
-        "networks": list(engine.digests),  # which show that it is the network that was proved
+        "networks": list(engine.digests),  # to identify the network that was proved
         "inputs": {name: str(value) for name, value in done.inputs.items()},  # JSON readers refuse long numbers
         "outputs": {name: str(value) for name, value in done.outputs.items()},
     }
@@ -108,7 +108,7 @@ def run(request: Request, limits: Limits, progress: Progress) -> Done:
 
 
 def document(files: Files, name: str, make: Callable[[], Any]) -> dict[str, Any]:
-    """What a document says, which is added to the files; or the problem for which there is none."""
+    """The facts of a document, which is added to the files, or the problem if it cannot be made."""
     try:
         found = make()
     except BitwrightError as error:
@@ -126,9 +126,9 @@ def _cell(value: Any) -> str:
 
 
 def _run_computer(program: SubleqProgram, request: Request, limits: Limits, progress: Progress) -> Done:
-    """Runs an image on machine V, whose steps are not recorded, so runs may be long."""
+    """Runs an image on machine V; its steps are not recorded, so runs may be long."""
     if request.inputs:
-        raise InputError(f"machine V has no inputs but its console, got {', '.join(request.inputs)[:60]}")
+        raise InputError(f"machine V takes input only from its console, got inputs {', '.join(request.inputs)[:60]}")
     progress("making the machine")
     engine = make_engine(with_padding(program.machine.algorithm()), request, progress)
     done = run_image(
@@ -156,7 +156,7 @@ def _run_computer(program: SubleqProgram, request: Request, limits: Limits, prog
 
 
 class _Console(ImageConsole):
-    """Keeps the first bytes of output, and reports how far the run is."""
+    """Keeps the first bytes of output and reports the progress of the run."""
 
     def __init__(self, request: Request, limits: Limits, progress: Progress) -> None:
         super().__init__(request.console.encode())

@@ -1,4 +1,4 @@
-"""The process that works for the page: jobs come in as lines of JSON, and answers go out as lines of JSON."""
+"""The worker process of the page: reads jobs and writes answers as lines of JSON."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from pydantic import ValidationError
 from bitwright.common.errors import BitwrightError, InputError, shorten
 from bitwright.web.requests import Limits, Request
 
-_PATIENCE = 10  # seconds of processor time that a job has beyond its time, where the server is gone
+_PATIENCE = 10  # extra seconds of processor time for a job, in case the server is gone
 _SMALL = '{"source": {"kind": "addition", "bits": 2}, "inputs": {"p": "1", "q": "1"}, "engine": "limit"}'
 
 
 def main(settings: Mapping[str, Any]) -> None:
-    """Does one job after the other until the server hangs up."""
+    """Does jobs until the server closes the connection."""
     limits, answers = Limits(**settings), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a library prints does not disturb the answers
+    os.dup2(2, 1)  # so that prints of libraries do not mix with answers
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.set_int_max_str_digits(0)  # inputs and outputs may have any size; time is limited
     phase, last = "", 0.0
@@ -44,7 +44,7 @@ def main(settings: Mapping[str, Any]) -> None:
     for name, most in (("AS", limits.memory), ("FSIZE", limits.result), ("CORE", 0)):
         _limit(name, most)
     for do in ("run", "train"):
-        _do(do, _SMALL, Limits(), lambda *_, **__: None)  # loads what takes time to load
+        _do(do, _SMALL, Limits(), lambda *_, **__: None)  # loads slow modules
     send(kind="ready")
     for line in sys.stdin.buffer:
         job = json.loads(line)
@@ -57,13 +57,13 @@ def main(settings: Mapping[str, Any]) -> None:
         except MemoryError:
             allowed = f"the {limits.memory >> 20:,} MiB that this page allows"
             send(kind="refused", last=True, message=f"this needs more memory than {allowed}; make it smaller")
-        except Exception:  # a mistake of ours, also a result that JSON cannot hold
+        except Exception:  # our own bugs, including results that JSON cannot represent
             send(kind="broken", last=False, message=traceback.format_exc())
 
 
 def _do(do: str, text: str, limits: Limits, progress: Any) -> tuple[dict[str, Any], dict[str, str]]:
     """The result of a job, and its files in base 64."""
-    from bitwright.web import work  # which take memory, within the limits
+    from bitwright.web import work  # imported within the memory limit
 
     does: dict[str, Any] = {"check": work.check, "graph": work.draw, "run": work.run, "train": work.train}
     try:
@@ -82,8 +82,8 @@ def _do(do: str, text: str, limits: Limits, progress: Any) -> tuple[dict[str, An
 
 
 def _limit(name: str, value: int, for_good: bool = True) -> None:
-    """Has the kernel limit what this process may take, where it can: Windows cannot, nor macOS the memory."""
-    with suppress(ImportError, ValueError, OSError):  # or an operator's limit is already lower
+    """Sets a resource limit of this process if the system can: Windows has none, macOS none for memory."""
+    with suppress(ImportError, ValueError, OSError):  # or a lower limit is already set
         resource: Any = import_module("resource")
         which = getattr(resource, f"RLIMIT_{name}")
         resource.setrlimit(which, (value, value if for_good else resource.getrlimit(which)[1]))

@@ -58,7 +58,7 @@ def test_its_domain_is_the_default() -> None:
 
 
 def test_a_program_has_no_local_states_of_its_own() -> None:
-    with pytest.raises(InputError, match=r"networks.*trained"):
+    with pytest.raises(InputError, match=r"network.*trained"):
         make_domain(NINE, "cells")
 
 

@@ -263,9 +263,9 @@ def test_a_proof_on_cuda_finds_the_same() -> None:
 def test_a_file_of_another_proof_is_refused(tmp_path: Path) -> None:
     algorithm, file = addition(3), tmp_path / "proof.part"
     prove(ProofTask(algorithm, trained()), file=file)
-    with pytest.raises(InputError, match="begun with network"):
+    with pytest.raises(InputError, match="started with network"):
         prove(ProofTask(algorithm, trained(width=24)), file=file)
-    with pytest.raises(InputError, match="begun with domain"):
+    with pytest.raises(InputError, match="started with domain"):
         prove(ProofTask(algorithm, trained(), "runs"), file=file)
 
 

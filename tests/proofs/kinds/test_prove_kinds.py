@@ -93,7 +93,7 @@ def test_what_is_outside_names_its_line_and_the_reason(line: str) -> None:
 
 def test_a_block_whose_length_is_the_size_is_outside() -> None:
     proof = prove_kinds("let l = 3\nbits p[l]\nblock p[*]\nwhen p[1]=1 write p[l]\n")
-    assert proof.refusal == "line 3: how many bits p[...] has depends on the size"
+    assert proof.refusal == "line 3: the number of bits of p[...] depends on the size"
 
 
 def test_sizes_at_which_the_text_is_no_program_are_left_out() -> None:

@@ -62,7 +62,9 @@ def check_networks(program: Program, networks: Sequence[FloatNetwork]) -> int:
         raise InputError("the network engine needs at least one network")
     kinds = {(network.origin.padding, network.origin.scale) for network in networks}
     if len(kinds) > 1 or any(network.origin.program_id != program.id for network in networks):
-        raise InputError("all networks of an ensemble must be trained alike, on the training set of this program")
+        raise InputError(
+            "all networks of an ensemble must be trained with the same settings on this program's training set"
+        )
     return program.templates + networks[0].origin.padding
 
 

@@ -1,7 +1,7 @@
-"""A program as packed cells: one word for the bits of a cell, one entry for what each value of it becomes.
+"""A program as packed cells: one word for the bits of a cell, and one entry for the result of each value.
 
-The answers may be those of the rules, or of a network, right or wrong. A cell's own bits are in its
-entry; what it sets elsewhere is a row of wires, one for each set of ports that may be on together.
+The results come from the rules or from a network, right or wrong. A cell's own next bits are in its entry; the bits it
+sets elsewhere are a row of wires, one row for each set of ports that can be on together.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from bitwright.rules.layout import IntArray
 from bitwright.rules.local import LocalStates
 from bitwright.theory.closed_form import FloatArray
 
-WORD = 16  # the most bits of a packed cell
-HOLD, N, SET = 16, 17, 37  # in an entry: own next bits, whether it just holds them, n (20 bits), which wires
+WORD = 16  # the maximum number of bits of a packed cell
+HOLD, N, SET = 16, 17, 37  # in an entry: own next bits, whether it only keeps them, n (20 bits), wire row
 _ENTRIES, _RECORDS = 1 << 24, 1 << 26  # the most entries and wires
-Units = NDArray[np.int32]  # numbers of cells, or of what cells are
-Answers = Callable[[int], BoolArray]  # from one of the kinds to its ports, (local states, ports)
+Units = NDArray[np.int32]  # indices of cells or of their kinds
+Answers = Callable[[int], BoolArray]  # maps a kind to its ports, (local states, ports)
 
 
 class PackedTables(NamedTuple):
-    """What the loop reads."""
+    """The input of the compiled loop."""
 
     entries: NDArray[np.uint64]
-    table: NDArray[np.uint32]  # (units,) where the entries of each cell begin
+    table: NDArray[np.uint32]  # (units,) the first entry of each cell
     base: NDArray[np.uint32]  # (units,) the row before the first of its wires
-    rows: NDArray[np.uint32]  # (rows + 2,) where each row of wires begins; row 0 is empty
+    rows: NDArray[np.uint32]  # (rows + 2,) the first wire of each row; row 0 is empty
     wires: NDArray[np.uint64]  # a cell << WORD | the bits to set in it
-    always: NDArray[np.uint32]  # cells that do something when they are empty
+    always: NDArray[np.uint32]  # cells that act even if all their bits are off
 
 
 class PackedCells:
@@ -56,7 +56,7 @@ class PackedCells:
         self._wire(wire_cell[outside], target[outside], outside)
 
     def _refine(self, wire_cell: Units, own: BoolArray) -> tuple[list[tuple[int, tuple[int, ...]]], Units]:
-        """Kinds by which of their ports set which of their own bits: (kind, port << 4 | place, ...)."""
+        """Splits kinds by the ports that set their own bits: (kind, port << 4 | place, ...)."""
         found = self.found
         mine = np.flatnonzero(own)
         values = found.wire_port[mine] << 4 | self.place[found.wire_bit[mine]]
@@ -64,12 +64,12 @@ class PackedCells:
         ways, way = distinct(values, starts)
         used = np.flatnonzero(found.of >= 0)
         which, of_used = np.unique(found.of[used] * len(ways) + way[used], return_inverse=True)
-        of = np.zeros(self.units, dtype=np.int32)  # 0: nothing comes of it
+        of = np.zeros(self.units, dtype=np.int32)  # 0: no effect
         of[used] = of_used + 1
         return [(-1, ()), *((one // len(ways), ways[one % len(ways)]) for one in which.tolist())], of
 
     def _outer_ports(self, refined: Sequence[tuple[int, tuple[int, ...]]], of: Units, port: IntArray) -> list[IntArray]:
-        """For each refined kind, the ports that set something elsewhere."""
+        """Returns, for each refined kind, the ports that set bits elsewhere."""
         most = max((len(kind.ports) for kind in self.found.kinds), default=0) or 1
         noted = np.zeros(len(refined) * most, dtype=bool)
         noted[of.astype(np.int64) * most + port] = True
@@ -121,20 +121,20 @@ class PackedCells:
         )
 
     def words(self, state: BoolArray) -> NDArray[np.uint32]:  # (k,) -> (units,)
-        """A state as the words of its cells."""
+        """Converts a state to the words of its cells."""
         on = np.flatnonzero(state)
         words = np.zeros(self.units, dtype=np.uint32)
         np.bitwise_or.at(words, self.unit[on], np.uint32(1) << self.place[on].astype(np.uint32))
         return words
 
     def places(self, bits: Sequence[int]) -> NDArray[np.int64]:  # (bits, 2)
-        """Unit and mask of each bit."""
+        """Returns unit and mask of each bit."""
         at = np.array(bits, dtype=np.int64)
         return np.stack((self.unit[at].astype(np.int64), 1 << self.place[at].astype(np.int64)), axis=1).reshape(-1, 2)
 
     @cached_property
     def margins_of_limit(self) -> FloatArray:  # (entries,)
-        """In the limit zhat is an integer, so 1/2 away where anything matches; elsewhere nothing is rounded."""
+        """Returns the margins in the limit: zhat is an integer, so 1/2 where anything matches; infinite elsewhere."""
         matched = self.tables.entries >> np.uint64(N) & np.uint64((1 << SET - N) - 1)
         return np.where(matched > 0, 0.5, np.inf)
 
@@ -146,12 +146,14 @@ def fits(kinds: Sequence[Kind]) -> bool:
 
 
 Entries = tuple[NDArray[np.uint64], IntArray, list[IntArray]]
-_kept: OrderedDict[object, tuple[BoolArray, Entries]] = OrderedDict()  # of small kinds, by their answers; for graphs
+_kept: OrderedDict[object, tuple[BoolArray, Entries]] = (
+    OrderedDict()
+)  # entries of small kinds by their ports, reused for graphs
 _KEPT, _SMALL = 256, 1 << 10
 
 
 def _entries_of(kind: Kind, answers: BoolArray, ways: tuple[int, ...], ports: IntArray) -> Entries:
-    """The entries of a refined kind, the local state of each, and the sets of its outer ports that may be on."""
+    """Returns the entries of a refined kind, the local state of each, and the possible sets of outer ports."""
     key = (id(answers), ways, tuple(ports.tolist()))
     if key not in _kept:
         numbers, n = local_numbers(kind)
@@ -166,7 +168,7 @@ def _entries_of(kind: Kind, answers: BoolArray, ways: tuple[int, ...], ports: In
         found = entries, numbers, [ports[row] for row in sets[1:]]
         if len(entries) > _SMALL:
             return found
-        _kept[key] = answers, found  # the answers too, so that no others have their id
+        _kept[key] = answers, found  # keeps the answers alive so that their id stays unique
         while len(_kept) > _KEPT:
             _kept.popitem(last=False)
         return found
@@ -174,7 +176,7 @@ def _entries_of(kind: Kind, answers: BoolArray, ways: tuple[int, ...], ports: In
 
 
 def local_numbers(kind: Kind) -> tuple[IntArray, IntArray]:  # (2 ** bits,) both
-    """The local state of every value of a cell's bits, and how many templates match."""
+    """Returns the local state of every value of a cell's bits, and the number of matching templates."""
     local = LocalStates(kind)
     numbers, n = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     for (bits, configs), value in zip(kind.blocks, local.value.tolist(), strict=True):
@@ -186,11 +188,11 @@ def local_numbers(kind: Kind) -> tuple[IntArray, IntArray]:  # (2 ** bits,) both
     return numbers, n
 
 
-_packed: list[tuple[ref[Program], PackedCells]] = []  # of the last programs, which are often run again
+_packed: list[tuple[ref[Program], PackedCells]] = []  # recent programs, which are often run again
 
 
 def pack_rules(program: Program) -> PackedCells:
-    """The rules of a program: by its cells, or where these are too large by its blocks."""
+    """Packs the rules of a program by cells or, if these are too large, by blocks."""
     for known, packed in _packed:
         if known() is program:
             return packed
@@ -214,7 +216,7 @@ def _truth_of(kind: Kind) -> BoolArray:
 
 
 def _places(program: Program, cells: Cells) -> tuple[Units, NDArray[np.uint8], int]:
-    """The unit and the place in it of every bit; cells come first, then blocks without templates."""
+    """Returns the unit and position of every bit; cells come first, then blocks without templates."""
     sizes = np.diff(program.block_start)
     live = program.live
     lengths = np.where(live, sizes, 0)[cells.blocks]
@@ -230,7 +232,7 @@ def _places(program: Program, cells: Cells) -> tuple[Units, NDArray[np.uint8], i
 
 
 def _distinct_rows(rows: BoolArray) -> tuple[BoolArray, IntArray]:
-    """The different rows, that of nothing first, and which each row is."""
+    """Returns the distinct rows, starting with the empty row, and the index of each row among them."""
     if rows.shape[1] == 0:
         return rows[:1], np.zeros(len(rows), dtype=np.int64)
     rows = np.vstack((np.zeros((1, rows.shape[1]), dtype=bool), rows))

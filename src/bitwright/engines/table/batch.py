@@ -1,4 +1,4 @@
-"""A single run, stepped from a table of answers."""
+"""Steps a single run with packed tables."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _WORTH = 10_000  # steps of a leap from which a memo is used
 
 
 class LeapMemo(Protocol):
-    """Takes the steps of `leap` with one counted bit, and those that it has seen before faster."""
+    """Makes the steps of `leap` with one counted bit, faster if it has seen them before."""
 
     def leap(self, most: int, stops: IntArray, counted: IntArray, moving: loop.Moving, tables: Any) -> int:
-        """Returns how many steps it took, and leaves the counters as the loops of cells do."""
+        """Returns how many steps it made, and sets the counters like the loops of cells."""
 
 
 class TableBatch(Batch):
-    """A batch of one state; `margins`: how close each entry is to another answer, if answers are rounded."""
+    """A batch of one state; `margins` has each entry's distance from the opposite output, if outputs are rounded."""
 
     memo: Callable[[PackedCells], LeapMemo] | None = None  # lent by an observer that counts a bit
 
     def __init__(self, cells: PackedCells, state: BoolArray, margins: FloatArray | None = None) -> None:
         self._cells, self._margins = cells, margins
         self._watched_for: tuple[Sequence[int], Sequence[int]] | None = None
-        self._memory: LeapMemo | None = None  # for these bits
+        self._memory: LeapMemo | None = None  # for the current bits
         units = cells.units
         self._lists = np.zeros((2, units + 1), dtype=np.uint32)
         self._before, self._queue = np.zeros(units + 1, dtype=np.uint32), np.zeros(units + 1, dtype=np.uint64)
@@ -40,7 +40,7 @@ class TableBatch(Batch):
         self.load(state[np.newaxis])
 
     def load(self, states: BoolArray) -> None:
-        """Loads a state: the next step looks at every cell that may do something."""
+        """Loads a state; the next step visits every cell that may act."""
         words = self._cells.words(states[0])
         self._moving = loop.Moving(self._counters, words, self._lists, self._before, self._queue, self._seen)
         self._begin()
@@ -56,7 +56,7 @@ class TableBatch(Batch):
         self.leap(1)
 
     def leap(self, most: int, stops: Sequence[int] = (), counted: Sequence[int] = ()) -> int:
-        """Takes steps by cells, or by a memo, if an observer has lent one."""
+        """Makes steps by cells, or by a memo if an observer has lent one."""
         if self._watched_for != (stops, counted):
             self._watched = self._cells.places(stops), self._cells.places(counted)
             self._watched_for, self._memory = (stops, counted), None
@@ -91,7 +91,7 @@ class TableBatch(Batch):
 
     @property
     def moving(self) -> int:
-        """How many cells the next step looks at."""
+        """The number of cells that the next step visits."""
         return int(self._counters[loop.ACTIVE])
 
     def _append(self, unit: int) -> None:
@@ -99,7 +99,7 @@ class TableBatch(Batch):
         self._counters[loop.ACTIVE] += 1
 
     def keep(self, rows: BoolArray) -> None:
-        """Does nothing: a batch of one has nothing to leave out."""
+        """Does nothing, since the batch has only one state."""
 
     def states(self) -> BoolArray:
         cells = self._cells
@@ -118,5 +118,5 @@ class TableBatch(Batch):
         return np.array([self._counters[loop.UNCHANGED] != 0])
 
     def margin(self) -> FloatArray | None:
-        """The smallest of all steps so far."""
+        """The smallest margin of all steps so far."""
         return None if self._margins is None else np.array([self._margins[self._seen > 0].min(initial=np.inf)])

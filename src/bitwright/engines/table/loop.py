@@ -1,6 +1,6 @@
-"""The compiled loop over packed cells; importing it takes numba.
+"""The compiled loop over packed cells. Importing this module requires numba.
 
-numba keeps what it compiled until that file changes, so a change here needs one in machines/subleq/memo.py too.
+numba caches compiled code until its own file changes, so a change here requires one in machines/subleq/memo.py.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from bitwright.engines.table import HOLD, SET, WORD
 from bitwright.engines.table import N as N_AT
 from bitwright.rules.layout import IntArray
 
-# What the loop keeps in its counters between two calls, and what it says about the last one.
+# What the loop stores in its counters between calls, and what it reports about the last call.
 COUNTERS = (ACTIVE, HELD, SIDE, UNCHANGED, LEAST, MOST, COUNTED) = range(7)
 NONE_YET = 1 << 62  # more than any n
 FULL = np.uint32((1 << WORD) - 1)  # the bits of a cell
-RESTING = np.uint32(1 << WORD)  # beside the bits of a cell that holds what it has and is not active
+RESTING = np.uint32(1 << WORD)  # flag next to the bits of a cell that keeps them and is not active
 _FULL, _HOLDS, _WORD = np.uint64((1 << WORD) - 1), np.uint64(1 << HOLD), np.uint64(WORD)
 _ONE = np.uint64(1)
 _N_AT, _N, _SET = np.uint64(N_AT), np.uint64((1 << SET - N_AT) - 1), np.uint64(SET)
 
 
 class Moving(NamedTuple):
-    """A state on its way, and room to work in."""
+    """A running state and its buffers."""
 
     counters: NDArray[np.int64]
     words: NDArray[np.uint32]  # (units,) the bits of every cell, with RESTING beside them
     lists: NDArray[np.uint32]  # (2, units + 1) the active cells, now and next
-    before: NDArray[np.uint32]  # (units,) what each active cell was before the step
+    before: NDArray[np.uint32]  # (units,) the word of each active cell before the step
     queue: NDArray[np.uint64]  # (units + 1,) rows of wires that are on
-    seen: NDArray[np.uint8]  # (entries,) which occurred
+    seen: NDArray[np.uint8]  # (entries,) which entries occurred
 
 
 @compiled
 def _send(row: Any, new: Any, held: Any, words: Any, following: Any, tables: Any) -> Any:
-    """Sets what a row of wires reaches; gives how many cells are active next, n of those at rest, and whether one of
-    these was woken."""
+    """Sets the targets of a row of wires; returns the number of cells active next, n of the resting cells, and whether
+    one of these was woken."""
     entries, table, rows, wires = tables.entries, tables.table, tables.rows, tables.wires
     woken = False
     for wire in range(rows[row], rows[row + _ONE]):
@@ -63,10 +63,10 @@ def _send(row: Any, new: Any, held: Any, words: Any, following: Any, tables: Any
 
 @inlined
 def replace_active(active: Any, count: int, held: Any, following: Any, moving: Any, tables: Any) -> Any:
-    """Replaces active cells by what they keep of themselves, and queues the rows of wires that are on.
+    """Replaces active cells by the bits that they keep, and queues the rows of wires that are on.
 
-    Gives how many cells are active next and how many rows are queued so far, how many cells came to rest or were empty,
-    n, and n of those at rest.
+    Returns the number of cells active next, the number of queued rows, the number of cells that came to rest or were
+    empty, n, and n of the resting cells.
     """
     words, before, queue, seen = moving.words, moving.before, moving.queue, moving.seen
     entries, table, base = tables.entries, tables.table, tables.base
@@ -99,8 +99,8 @@ def replace_active(active: Any, count: int, held: Any, following: Any, moving: A
 
 @inlined
 def send_queued(active: Any, count: int, found: Any, following: Any, moving: Any, tables: Any) -> Any:
-    """The rest of a step after `replace_active`, which found this: gives how many cells are active next, n of those at
-    rest, and whether the step changed nothing."""
+    """Completes a step after `replace_active`, given its result; returns the number of cells active next, n of the
+    resting cells, and whether the step changed nothing."""
     new, fired, quiet, _, held = found
     words, before, always = moving.words, moving.before, tables.always
     woken = False
@@ -122,7 +122,7 @@ def send_queued(active: Any, count: int, found: Any, following: Any, moving: Any
 
 @inlined
 def on_among(words: Any, places: Any) -> int:
-    """How many of these bits are on."""
+    """Returns the number of these bits that are on."""
     found = 0
     for at in range(len(places)):
         found += (words[places[at, 0]] & places[at, 1]) != 0
@@ -131,12 +131,12 @@ def on_among(words: Any, places: Any) -> int:
 
 @compiled
 def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> int:
-    """Makes up to `most` steps; stops after one that leaves one of the `stops` on, or changes nothing.
+    """Makes up to `most` steps; stops after a step that changes nothing, or after which one of the `stops` is on.
 
-    A cell rests if it is empty, or if it just holds what it has; all others are active, also those that do something
-    when they are empty. A step replaces every active cell by what it keeps of itself, then sets what the wires that
-    are on reach. A cell that is changed so is active next. n = that of cells at rest and that of active ones.
-    A cell that is active alone, as in a carry or a counter, needs no lists.
+    A cell rests if it is empty or only keeps its bits; all others are active, including cells that act when empty. A
+    step replaces every active cell by the bits that it keeps, then sets the targets of all wires that are on. A cell
+    changed by a wire is active next. n is the sum over resting and active cells. A single active cell, as in a carry or
+    a counter, needs no lists.
     """
     counters, words, lists, seen = moving.counters, moving.words, moving.lists, moving.seen
     entries, table, base, rows, wires, always = tables
@@ -165,7 +165,7 @@ def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> in
                 row = np.uint64(base[unit]) + which
                 first = rows[row]
                 record = wires[first] if which != 0 and rows[row + _ONE] == first + 1 else np.uint64(0)
-                if record != 0 and count == 0 and words[record >> _WORD] == 0:  # it moves on to an empty cell
+                if record != 0 and count == 0 and words[record >> _WORD] == 0:  # it moves to an empty cell
                     unit, now, count = np.uint32(record >> _WORD), np.uint32(record & _FULL), 1
                     words[unit] = now
                     active[0] = unit
@@ -205,7 +205,7 @@ advance_from_python = entry(advance)
 
 
 _SHIFT = 16
-_SHORT = 64  # as many wires are sorted one by one
+_SHORT = 64  # up to this many wires are sorted by insertion
 
 
 def wire_up(
@@ -217,7 +217,7 @@ def wire_up(
     set_start: IntArray,  # (sets + 1,)
     set_ports: IntArray,
 ) -> tuple[IntArray, IntArray, NDArray[np.uint64]]:
-    """Where each row begins, the first row of each unit, and the wires of all rows, one for each target."""
+    """Returns the start of each row, the first row of each unit, and the wires of all rows, one for each target."""
     counts = np.diff(first_set)[of]
     base = np.cumsum(counts) - counts
     rows = np.zeros(int(counts.sum()) + 1, dtype=np.int64)
@@ -238,7 +238,7 @@ def wire_up(
 
 @compiled
 def _sorted_by_port(starts: Any, ports: Any, order: Any) -> None:
-    """Puts the wires of every unit with few of them in the order of their ports."""
+    """Sorts the wires of every unit with few wires by port."""
     for unit in range(len(starts) - 1):
         first, last = starts[unit], starts[unit + 1]
         if last - first > _SHORT:
@@ -253,7 +253,7 @@ def _sorted_by_port(starts: Any, ports: Any, order: Any) -> None:
 
 @compiled
 def _filled(given: Any, rows: Any, note: Any, wires: Any, write: bool) -> None:
-    """Counts the wires of row r in rows[r + 1], or writes them from rows[r] on; `note`: the last of each target."""
+    """Counts the wires of row r in rows[r + 1], or writes them from rows[r]; `note` has the last row of each target."""
     of, starts, ports, records, ordered, first_set, set_start, set_ports, base = given
     for unit in range(len(of)):
         kind = of[unit]

@@ -89,7 +89,7 @@ def listed(program: Program, pattern: Pattern) -> Listed:
 
 
 def bit_named(name: str) -> Bit:
-    """`p[2]` as ("p", (2,))."""
+    """Parses a bit name: `p[2]` becomes ("p", (2,))."""
     head, _, rest = name.removesuffix("]").partition("[")
     return head, tuple(int(index) for index in rest.split(",")) if rest else ()
 

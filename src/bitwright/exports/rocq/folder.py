@@ -40,7 +40,7 @@ CERTIFICATE, FORMAT = "certificate.json", "bitwright rocq 1"
 def write_rocq(given: Subject, folder: Path, file: Path | None) -> Export:
     """Writes a folder in which `make` proves everything; raises InputError unless it is new or empty."""
     if given.pattern.whole is not None:
-        raise InputError("files for Rocq need a network of cells, but this network is of the whole state")
+        raise InputError("files for Rocq need a network of cells, but this network covers the whole state")
     network = given.whole_numbers
     name = module_name(given.algorithm.name if given.algorithm is not None else folder.name)
     claim = claim_of(network, given.pattern)

@@ -192,7 +192,7 @@ class HeldModel:
         return self.analysed[columns]
 
     def answers(self, inputs: NDArray[Any]) -> Answers:  # (batch, columns) of 0 and 1
-        """Returns its outputs: certain ones if possible, otherwise those of the runtime on this machine, row by row."""
+        """Returns its outputs: certain ones if possible, otherwise from the runtime on this machine, row by row."""
         if self.analysis(inputs.shape[1]) is not None:
             found = self.source.graph(inputs)
             return Answers(found.values, found.error)

@@ -143,7 +143,7 @@ def _grid(values: Array) -> float:
 
 
 def _gamma(terms: int, kind: str) -> float:
-    """Returns m u / (1 - m u) for the type plus that of our own float64 arithmetic."""
+    """Returns m u / (1 - m u) for the type plus the same for our float64 arithmetic."""
     total = 0.0
     for digits in (DIGITS[kind], 53):
         relative = terms * 2.0**-digits

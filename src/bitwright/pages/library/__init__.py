@@ -1,4 +1,4 @@
-"""The scripts and styles that all pages share, and the bundler that puts them into pages that are one file.
+"""The scripts and styles shared by all pages, and the bundler for single-file pages.
 
 The scripts are ES modules. The local page loads them as they are; a single-file page contains them one after another,
 without imports and exports.
@@ -34,7 +34,7 @@ def single_page(body: str, style: str, script: str, facts: Mapping[str, object],
     """
     base, dark = _asset("base.css") + style, _asset("dark.css")
     code = f'"use strict";\n(() => {{\n{library_script()}{script}}})();\n'
-    # Nothing may be loaded from anywhere, and no other script or style may be used, whatever the data says.
+    # Nothing may be loaded, and no other script or style may run, whatever the data contains.
     styles = f"'{_digest(base)}' '{_digest(dark)}'"
     pieces = {
         "policy": f"default-src 'none'; script-src '{_digest(code)}'; style-src {styles}; "

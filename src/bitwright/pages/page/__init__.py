@@ -72,7 +72,7 @@ def trace_page(run: Run, *, computer: Any = None, title: str = "") -> str:
 
 
 def run_title(run: Run) -> str:
-    """What went in and what came out, in one line: `addition: p = 719, q = 483 gives sum = 1202`."""
+    """The inputs and outputs in one line: `addition: p = 719, q = 483 gives sum = 1202`."""
     with any_digits():
         given = ", ".join(f"{name} = {value}" for name, value in run.inputs.items())
         result = ", ".join(f"{name} = {value}" for name, value in run.outputs.items())
@@ -227,8 +227,8 @@ def _along(
 
 def _margins(
     run: Run, trace: Trace, matched: BoolArray, first: int, n: IntArray, rounding: Rounding, examples: int
-) -> FloatArray | None:  # (batch, k), or (batch, 1) where all bits are alike
-    """How far each bit was from being rounded the other way."""
+) -> FloatArray | None:  # (batch, k), or (batch, 1) if all bits are the same
+    """The distance of each bit from its rounding threshold."""
     program = trace.program
     if run.closed_form:
         if rounding == "calibrated":  # zhat is an integer, never closer than this to 1/2
@@ -261,7 +261,7 @@ _PICTURES = {
 
 @dataclass(frozen=True)
 class LiveParts:
-    """What a page needs that makes its own run: scripts before and among its own, and what is around its picture."""
+    """The parts of a live page: scripts before and among its own, and HTML around its picture."""
 
     engine: str = ""
     scripts: str = ""
@@ -287,29 +287,29 @@ def _asset(name: str) -> str:
 
 
 class Blob:
-    """Collects arrays, then compresses them together; `directory` says what lies where and how to undo the coding."""
+    """Collects arrays and compresses them together; `directory` gives the position and coding of each."""
 
     def __init__(self) -> None:
         self.directory: list[tuple[str, str, int]] = []  # name, coding, bytes
         self._parts: list[bytes] = []
 
     def deltas(self, name: str, rows: NDArray[np.uint8]) -> None:
-        """States: every row as what changed since the row before, which is mostly nothing."""
+        """Adds states, each row as its changes from the row before."""
         changed = rows.copy()
         changed[1:] ^= rows[:-1]
         self._add(name, f"xor{rows.shape[1]}", changed)
 
     def integers(self, name: str, values: ArrayLike) -> None:
-        """Integers below 2^31, as differences."""
+        """Adds integers below 2^31, as differences."""
         numbers = np.asarray(values, dtype=np.int64)
         self._add(name, "sum", np.diff(numbers, prepend=0).astype("<i4"))
 
     def reals(self, name: str, values: ArrayLike, single: bool = False) -> None:
-        """Real numbers, in double precision or single."""
+        """Adds real numbers, in double or single precision."""
         self._add(name, "f4" if single else "f8", np.asarray(values, dtype="<f4" if single else "<f8"))
 
     def packed(self) -> bytes:
-        """Everything, by zlib's deflate, which browsers undo themselves. Arrays start at multiples of 8 bytes."""
+        """All arrays, compressed with zlib, which browsers can decompress. Arrays start at multiples of 8 bytes."""
         return zlib.compress(b"".join(self._parts), 9 if sum(map(len, self._parts)) < 1 << 24 else 6)
 
     def _add(self, name: str, coding: str, values: NDArray[np.generic]) -> None:

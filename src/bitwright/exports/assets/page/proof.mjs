@@ -10,8 +10,8 @@ class ProofView {
 
   constructor() {
     element("proof-about").textContent = facts.network.cells
-      ? "The network consists of integers. Checking every local state proves that every step of every program made of these cells follows the rules."
-      : "The network consists of integers. Checking every state proves that every step follows the rules.";
+      ? "The network consists of integers, so checking every local state is a proof: if all are correct, every step of every program made of these cells follows the rules."
+      : "The network consists of integers, so checking every state is a proof: if all are correct, every step follows the rules.";
     hear("prove", "click", () => this.begin());
     hear("cancel", "click", () => this.end("Cancelled: nothing was proved."));
     if (this.possible) return;
