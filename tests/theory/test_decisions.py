@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from long import examples
 from programs import crowded
 
-from bitwright import BitwrightError, addition
+from bitwright import BitwrightError, addition, parse
 from bitwright.theory import decisions as module
 from bitwright.theory.closed_form import weights
 from bitwright.theory.decisions import decide
-from bitwright.theory.encoding import count_rows, largest, pack, unpack
+from bitwright.theory.encoding import PackedRules, count_rows, largest, pack, unpack
 from bitwright.theory.intervals import enclose, precision
 from bitwright.theory.rounding import round_outputs
 
@@ -71,6 +71,11 @@ def test_counts_in_planes_are_sums(states: int) -> None:
     bits = unpack(np.array(planes), states).astype(int)
     assert (bits @ (1 << np.arange(len(planes))) == rows.sum(axis=1)).all()
     assert largest(planes) == rows.sum(axis=1).max()
+
+
+def test_rules_that_write_nothing_match_all_the_same() -> None:
+    rules = PackedRules(parse("bits f\nblock f\nwhen f=1 write nothing\ninput f\nsteps 1").program)
+    assert rules.matched(np.array([[False], [True]])).tolist() == [[False], [True]]
 
 
 def test_a_wrong_table_does_not_come_out(monkeypatch: pytest.MonkeyPatch) -> None:
