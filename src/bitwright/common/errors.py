@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context
 from difflib import get_close_matches
 from itertools import islice
-from math import log10
+from math import isfinite, log10
 from os import PathLike
 from typing import TypeVar
 
@@ -242,6 +243,17 @@ def thousandths(number: float) -> str:
     ('0.248', '-4e-05', '0.000')
     """
     return f"{number:.1g}" if 0 < abs(number) < 0.0005 else f"{number + 0.0:.3f}"
+
+
+def rounded_down(number: float, digits: int = 3) -> str:
+    """Formats a lower bound with a few significant digits, rounded down so that it remains one.
+
+    >>> rounded_down(9.99784), rounded_down(0.49975585), rounded_down(-1.7651)
+    ('9.99', '0.499', '-1.77')
+    """
+    if not isfinite(number):
+        return f"{number:g}"
+    return f"{float(Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(number)):.{digits}g}"
 
 
 def counted(number: int, what: str, many: str = "") -> str:

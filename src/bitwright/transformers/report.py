@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bitwright.common.errors import counted, listing
+from bitwright.common.errors import counted, listing, rounded_down
 from bitwright.transformers.decision import FACTOR, Counterexample, Decision, DecoderClaim, ModuleComparison, SplitTrees
 from bitwright.transformers.decoder import Decoder, Layer
 from bitwright.transformers.files import describe, digest
@@ -43,7 +43,7 @@ def describe_measurements(decision: Decision) -> list[tuple[str, str]]:
     rows, smallest, wrong = [], decision.smallest, decision.wrong
     if smallest is not None:
         at = (*decision.task.layout.answer, "the stop token")[smallest.step]
-        least = f"; no margin is below {smallest.bound:.4g}"
+        least = f"; no margin is below {rounded_down(smallest.bound, 4)}"
         rows.append(("margin", f"{smallest.attained:.4g} at {at} of {smallest.inputs}{least}"))
     if wrong is not None:
         rows.append(("wrong", describe_wrong(wrong, decision.task)))
@@ -82,10 +82,11 @@ def describe_claim(claim: DecoderClaim) -> str:
     """The verdict of one claim, in words."""
     if claim.verdict == "proved":
         work = f"{claim.boxes:,} {claim.method}"
-        margin = "" if claim.margin is None else f"; every margin is at least {claim.margin:.3g}"
+        margin = "" if claim.margin is None else f"; every margin is at least {rounded_down(claim.margin)}"
         return f"proved in {ARITHMETIC[claim.arithmetic]}, in {work}{margin}"
     if claim.verdict == "tested":
-        return f"correct on all {count_inputs(claim.inputs)} inputs; smallest margin {claim.margin:.3g}{_open(claim)}"
+        margin = "" if claim.margin is None else f"; smallest margin {rounded_down(claim.margin)}"
+        return f"correct on all {count_inputs(claim.inputs)} inputs{margin}{_open(claim)}"
     if claim.counterexample is not None:
         return f"refuted; replayed by the {claim.counterexample.replayed_by}"
     return f"not decided{_open(claim)}"

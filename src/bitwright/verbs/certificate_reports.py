@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from bitwright.common.errors import counted, listing, option, thousandths
+from bitwright.common.errors import counted, listing, option, rounded_down, thousandths
 from bitwright.proofs.claims import ONE_SIZE
 from bitwright.proofs.exhaustion.certificate import covered_by_cells
 from bitwright.proofs.sizes import CoveredSizes
@@ -68,11 +68,16 @@ def network_report(c: Certificate, see: str) -> Iterator[str]:
     if c.closest is not None and c.distance is not None and c.margin is not None:
         where = f"{_called(c.closest.bit, c.about.names)} at n = {c.closest.n}"
         if c.model is not None:
-            yield f"  margin    {c.margin:.3g} at least between an output and {c.model['threshold']:g}: {where}"
+            threshold = f"{c.model['threshold']:g}"
+            if c.margin < 0:
+                yield f"  margin    an output is {-c.margin:.3g} on the wrong side of {threshold}: {where}"
+            else:
+                yield f"  margin    every output is at least {rounded_down(c.margin)} from {threshold}: {where}"
         elif c.weight_bits:
-            yield f"  distance  every sum is at least {c.distance:,} from its threshold: {where}; margin {thousandths(c.margin)}"
+            margin = thousandths(c.margin)
+            yield f"  distance  every sum is at least {c.distance:,} from its threshold: {where}; margin {margin}"
         else:
-            yield f"  margin    {thousandths(c.margin)} at least beyond every error of summation: {where}"
+            yield f"  margin    every sum is at least {rounded_down(c.margin)} beyond all rounding errors: {where}"
     if c.counterexample is not None:
         yield from _counterexample(c, c.counterexample)
         yield f"  see it    {see}"

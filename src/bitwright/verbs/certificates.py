@@ -266,8 +266,8 @@ class Certificate(Shown, Report):
         """The lines of its report; `see` is the command that shows the state of a counterexample.
 
         >>> from bitwright import addition, certify
-        >>> certify(addition(2)).report()[0]
-        'CERTIFIED: addition (add two 2-bit numbers by ripple carry), in the limit of wide networks, with calibrated rounding'
+        >>> certify(addition(2)).report()[1]
+        '  examples  K = 6, no padding'
         """
         see = see or f"certify(what, network, state={self.shown_by!r})"
         headline, *rows = limit_report(self) if self.of == "limit" else network_report(self, see)
