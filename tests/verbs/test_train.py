@@ -104,3 +104,12 @@ def test_floats_of_cells_are_averaged() -> None:
     with pytest.raises(bw.InputError, match=r"kinds.*cells"):
         bw.run(bw.addition(3), p=1, q=1, network=[three[0], bw.train(bw.permutation([2, 1]), integer=False)])
     assert bw.certify(bw.addition(9), three[0]).verdict in ("certified", "not proved")
+
+
+def test_training_goes_on_at_a_larger_width_where_the_width_law_is_too_optimistic() -> None:
+    program = bw.open(Path(__file__).with_name("absolute-difference.bw"), l=12)
+    with pytest.raises(bw.TrainingError):
+        bw.train(program, width=bw.size(program, of="network", tile=1).data["width"])
+    network = bw.train(program)
+    for a, b in ((0, 0), (4_095, 4_095), (4_095, 0), (7, 2_048), (2_730, 1_365)):
+        assert bw.run(program, a=a, b=b, engine="network", network=network).outputs == {"distance": abs(a - b)}

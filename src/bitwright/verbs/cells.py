@@ -78,7 +78,8 @@ def train_on_pattern(
 def train_smallest(pattern: Pattern, recipe: Recipe, **how: Any) -> TrainedCells:
     """Trains at widths 32, 64, ... until every local state is proved with a margin of at least 0.1.
 
-    The recipe's own width, from the width law, comes last, with all its seeds and any margin.
+    The recipe's own width, from the width law, comes next, with all its seeds and any margin; if training stalls there,
+    twice and four times that width.
     """
     width = _NARROWEST
     while width < recipe.width and are_few(pattern, recipe.width):
@@ -87,6 +88,10 @@ def train_smallest(pattern: Pattern, recipe: Recipe, **how: Any) -> TrainedCells
             if found.proved and found.tables is not None and found.tables.margin >= _CLEAR_MARGIN:
                 return found
         width *= 2
+    for _ in range(2):  # the width law is an estimate, and training may still stall there
+        with suppress(TrainingError):
+            return train_on_pattern(pattern, recipe, **how)
+        recipe = replace(recipe, width=2 * recipe.width)
     return train_on_pattern(pattern, recipe, **how)
 
 
