@@ -230,7 +230,7 @@ export cells.safetensors --to page -o a.html --program addition --graph ring:4 |
 export cells.safetensors -o a.html --program examples/subleq/sieve.sq --bits 3 | --bits --order V
 export none.safetensors --to onnx -o a.onnx | none.safetensors
 export whole.safetensors --to onnx -o none/a.onnx | none
-validate addition --bits 40 | 80 48,
+validate addition --bits 40 | 80 48
 validate addition --sample-seed 3 | --sample-seed --random
 validate addition --random 9 --seed 3 | --seed --sample-seed
 validate addition --engine network --network cells.safetensors --seed 3 | --seed
