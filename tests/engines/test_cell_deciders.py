@@ -177,7 +177,7 @@ def test_averages_of_trained_networks() -> None:
         assert done.cells["proved"] is False
     engine = made(task, "network", networks=3, width=256)
     assert (engine.networks, engine.decider.width, engine.right) == (3, 256, True)
-    with pytest.raises(InputError, match=r"training.*program"):
+    with pytest.raises(InputError, match=r"trained.*program"):
         run(task, p=1, q=2, network=train(addition(2), tile="all", integer=False, width=64))
 
 
@@ -201,7 +201,7 @@ def test_engines_of_cells_go_to_other_processes(name: str) -> None:
         ({"engine": "limit", "tile": "a"}, "tile is an integer from 1 to 16"),
         ({"engine": "network", "padding": 3}, "padding goes with networks of the whole state"),
         ({"engine": "network", "rounding": "sign"}, "leave out rounding sign"),
-        ({"engine": "sampled", "tile": 4}, "at most 3,000 local states of a kind, one here has 4,096"),
+        ({"engine": "sampled", "tile": 4}, "3,000 local states of a kind, got 4,096"),
     ],
 )
 def test_what_does_not_go_together(settings: dict[str, object], message: str) -> None:

@@ -38,7 +38,7 @@ def test_states_of_runs() -> None:
     assert {state.tobytes() for state in states} <= met
     two = random_starts(permutation(range(1, 9)), 50, 0, ones=2)
     assert (two.sum(axis=1) == 2).all()
-    with pytest.raises(InputError, match=r"9.*them"):
+    with pytest.raises(InputError, match=r"8 bits.*9"):
         random_starts(permutation(range(1, 9)), 50, 0, ones=9)
 
 

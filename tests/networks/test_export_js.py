@@ -147,8 +147,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     [
         ("c", ["--program", "multiplication"], "this network has no cell like that of"),
         ("js", ["--program", "multiplication"], "this network has no cell like that of"),
-        ("c", ["--bits", "4"], "--bits goes with --program"),
-        ("c", ["--program", "machine-v"], "machine-v does not say what machine it is for"),
+        ("c", ["--bits", "4"], "--bits sets the size of --program"),
+        ("c", ["--program", "machine-v"], "machine-v does not specify its machine"),
         ("c", ["--program", "examples/graphs/bfs.bw"], "is a node program"),
         ("c", ["--program", "addition", "--let", "l=3"], "--let goes with rule files"),
     ],
