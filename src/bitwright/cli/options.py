@@ -114,7 +114,7 @@ Options
 --text | show
     Print the whole program, with its cells, as canonical rule text.
 --only NAMES | trace
-    Names to show, such as p,q; by default all, or memory for .sbn. A page always has all.
+    Names to show, such as p,q; by default all, or memory for .sbn. HTML pages always include every name.
 --port N | serve
     The port; 0 picks a free one.
 --clear | cache
@@ -176,7 +176,7 @@ The engine
 --rounding NAME | certify {_RUNS}
     How real outputs become bits: calibrated (ours, the default) or sign (the paper's).
 --padding N | train export certify size {_RUNS}
-    The number of examples to add that never match (App. C).
+    Number of never-matching examples to add (App. C).
 --network FILE | {_RUNS}
     A trained network for --engine network; sets the bit length and may be repeated.
 --evaluate | {_RUNS}
@@ -187,7 +187,7 @@ The engine
 
 Networks
 --tile N|all | show train certify size {_RUNS}
-    Take N neighbouring cells as one; all takes the whole state, at one size.
+    Treat N neighbouring cells as one; all treats the whole state as one cell, at a single size.
 --networks N | {_RUNS}
     For sampled and network: the number of networks to average.  [default: 1]
 --networks N | train

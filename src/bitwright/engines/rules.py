@@ -68,7 +68,7 @@ class RuleEngine(Engine):
         return max(1024, 64 * (_CACHE // (8 * rows)))
 
     def together(self, states: BoolArray) -> int:
-        """Returns enough states to fill the words, or 1 if visiting every template takes longer than what changes."""
+        """The number of states to step at once: enough to fill the words, or 1 where updates alone are faster."""
         return 1 if self._compiled and one_by_one(self.program, states) else self.chunk
 
     def __getstate__(self) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Recovers a program with known blocks from executions: its writes, their certainty, and the open ones."""
+"""Recovers a program with known blocks from executions: its writes, how certain each is, and which are undetermined."""
 
 from __future__ import annotations
 

@@ -283,7 +283,7 @@ def checked_bounds(network: IntegerNetwork, program: Program) -> Bounds:
 
 
 def _groups(network: IntegerNetwork, bounds: Bounds) -> tuple[str, list[slice]]:
-    """Returns the floating-point type, and groups of hidden units whose part of every sum is exact in it."""
+    """The floating-point type, and groups of hidden units whose contribution to each sum is exact in it."""
     width = len(bounds.hidden)
     terms = np.abs(network.last.astype(np.int64)) * bounds.hidden  # (k, width)
     starts = range(0, width, _UNITS)

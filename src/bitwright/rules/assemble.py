@@ -353,7 +353,7 @@ def _joined(parts: Sequence[IntArray]) -> IntArray:
 
 
 def _numbered(parts: Sequence[tuple[int, IntArray]]) -> IntArray:
-    """The rows of many families, numbered consecutively; a family is given by its count and its own numbers."""
+    """Numbers the rows of several families consecutively; a family is given by its count and its own row numbers."""
     start = np.cumsum([0, *(count for count, _ in parts)])
     return _joined([rows + first for (_, rows), first in zip(parts, start, strict=False)])
 

@@ -95,7 +95,7 @@ class Families(FrozenArrays):
 
 
 class NumberedRows:
-    """The rows of many families, numbered consecutively, with the family of each row."""
+    """Numbers the rows of several families consecutively, and names the family of each row."""
 
     def __init__(self, parts: Iterable[tuple[int, Origin]]) -> None:
         self.origins: list[WrittenAt] = []

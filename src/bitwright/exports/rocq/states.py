@@ -88,7 +88,7 @@ class States:
 
 
 def cases_of(ways: Iterable[Path], names: str = "F") -> str:
-    """Returns the start of a tactic that distinguishes cases on all bits that a path depends on."""
+    """Returns the opening of a tactic that splits on every bit a path depends on."""
     words = dict.fromkeys(word for way in ways for word in way.fixed)
     return "".join(f"destruct ({word_name(word)} 1) eqn:{names}{at}; " for at, word in enumerate(words))
 

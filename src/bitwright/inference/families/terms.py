@@ -211,7 +211,7 @@ def cells_in(ranges: Sequence[Sequence[LineCell]], cells: Sequence[tuple[int, in
 
 
 def rectangles(grid: BoolArray) -> Iterator[tuple[tuple[int, int], ...]]:
-    """First and last, in each dimension, of every maximal rectangle of true values."""
+    """First and last index along each dimension of every maximal rectangle of true values."""
     if grid.ndim == 1:
         yield from ((run,) for run in runs(grid.tolist()))
         return

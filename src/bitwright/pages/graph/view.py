@@ -109,7 +109,7 @@ class DrawnGraph:
         return [self._of_word(word, place) for word in self.schema.outputs if word.place == place]
 
     def _of_word(self, word: NodeWord, place: Literal["node", "port"]) -> Choice:
-        """An output; the one bit of an array is a number, as it would be on a larger graph."""
+        """An output; an array of one bit is shown as a number, as on a larger graph."""
         flag = word.width == 1 and not self.schema.program.layout.field_of(word.bits[0]).shape
         given, inverted = self._given(word), (word.way == "not",) * word.width
         choice = Choice(word.name, "outputs", "flag" if flag else "number", place, word.bits, inverted, word.signed)

@@ -149,7 +149,7 @@ class Judge(Protocol):
         """Judges the checked bits of these states."""
 
     def distances(self, matched: BoolArray) -> NDArray[Any]:  # (batch, k)
-        """Returns each bit's distance from an error; below 1 (for integers) or 0 if it is wrong."""
+        """Returns the margin of each bit, which is below 1 (integers) or 0 (floats) if the bit is wrong."""
 
 
 def written_bits(program: Program, matched: BoolArray) -> BoolArray:  # (batch, K) -> (batch, k)

@@ -215,7 +215,7 @@ def _ensured(array: str, factors: Mapping[str, int], extent: str) -> str:
 
 @dataclass
 class Path:
-    """One way round: the known lowest and highest bits of words, and the states and phases on the way."""
+    """One path through a round: the known lowest and highest bits of each word, and the states and phases visited."""
 
     fixed: Mapping[str, int]
     states: list[State] = field(default_factory=list)
