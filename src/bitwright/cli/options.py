@@ -144,7 +144,7 @@ Options
 --of ensemble|network | size
     The number of networks to average, or the width for one network by the width law.
 --to FORMAT | export
-    {"; ".join(f"{form}: {what}" for form, what in FORMATS.items())}. Without it, the suffix of -o decides.
+    {"; ".join(f"{form}: {what}" for form, what in FORMATS.items())}. By default, the suffix of -o decides.
 --blocks LAYOUT|NAME|TEXT|find | infer
     A rule file or NAME with the blocks, or blocks as text such as 'p[1] q[1]; c[1]'.  [default: find]
 --line TEXT | infer

@@ -29,7 +29,7 @@ def command(target: Target, oracle: str | None, max_steps: int | None, as_json: 
     wrong. NOT DECIDED: nothing was wrong, but some runs reached the step limit. Exit 0 for EXACT, otherwise 1.
 
     The oracle is Python's integers for addition, multiplication and permutation, and the plain interpreter for .sbn
-    programs. For rule files it is the function of --oracle, the ensure lines if they determine every output, or
+    programs. For rule files it is the function given by --oracle, the ensure lines if they determine every output, or
     otherwise the rules. Every ensure line must also hold after every run, whatever the oracle.
     """
     from bitwright.verbs.validate import validate

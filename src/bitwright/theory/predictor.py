@@ -81,7 +81,7 @@ def check_size(examples: int) -> None:
 
 @dataclass(frozen=True)
 class Predictor:
-    """The limit of a wide network trained to the end on inputs X (K, d) with labels Y (K, k).
+    """The limit of a wide network trained to convergence on inputs X (K, d) with labels Y (K, k).
 
     >>> from bitwright import addition
     >>> from bitwright.theory.encoding.training_set import TrainingSet

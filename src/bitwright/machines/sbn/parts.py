@@ -18,7 +18,7 @@ def ceil_log2(n: int) -> int:
 
 
 def rule(b: Builder, *conditions: Condition, to: Wires) -> None:
-    """Adds a rule unless it writes nothing, because then it is not a template."""
+    """Adds a rule; one that writes nothing is skipped, since it is not a template."""
     if to:
         b.when(*conditions).write(*to)
 

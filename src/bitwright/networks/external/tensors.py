@@ -44,7 +44,7 @@ _FINEST = 64  # binary places to examine
 
 
 class NotReadError(InputError):
-    """Raised for an operator, or a use of one, without certain results; a runtime can still evaluate it."""
+    """Raised for an operator, or a use of one, whose results are not certain; a runtime can still evaluate it."""
 
 
 @dataclass(frozen=True)

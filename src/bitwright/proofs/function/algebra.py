@@ -171,7 +171,7 @@ def follow(
     known: Iterable[Fact],
     unary: Container[str] = (),
 ) -> Followed:
-    """What a path makes of words.
+    """The values that a path computes for words.
 
     Args:
         way: the path.

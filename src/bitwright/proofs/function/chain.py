@@ -58,7 +58,7 @@ class ClassOf:
 class PlaceWeights:
     """A number in a chain: the sum of weight * 2^position over its bits on tracks, positions from 0.
 
-    A number of a few bits near the ends, or in globals, has plain weights instead.
+    A number stored in a few bits near the ends, or in globals, has plain weights instead.
     """
 
     tracks: Mapping[int, Mapping[int, Fraction]]  # class, track: weight
