@@ -214,7 +214,7 @@ def _errata() -> dict[str, str]:
     wrong = sum(one["mismatches"] for one in random)
     return {
         "errata count": whole(len(entries)),
-        "errata carry": said("explanation/errata.md", r"with 2 bits (\d+ of the \d+) sums come out wrong"),
+        "errata carry": said("explanation/errata.md", r"with 2 bits (\d+ of the \d+) sums are wrong"),
         "errata copy": said(
             "explanation/errata.md", r"with l copies, (\d+ of the \d+) products of 4-bit numbers are wrong"
         ),

@@ -20,7 +20,7 @@ BAD = {
     ("templates", "--program", "addition", "--bits", "600"): "at most 2,048 templates",
     ("orders", "--minutes", "-1"): "--minutes must be 0 or more",
     ("beyond", "--device", "meta"): "there is no device 'meta'; use cpu or cuda",
-    ("orders", "--workers", "many"): "workers are a number",
+    ("orders", "--workers", "many"): "workers must be a number",
     ("beyond", "--let", "l=3"): "--let goes with rule files (.bw)",
 }
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 from calling import Captured
-from serving import SLOW, children, eventually
+from serving import ENDLESS_RUN, children, eventually
 from waiting import PATIENCE
 
 from bitwright.cli.main import main
@@ -54,7 +54,7 @@ def test_it_serves_until_it_is_told_to_stop_and_leaves_nothing(stop: str, code: 
         with httpx.Client(base_url=address, timeout=PATIENCE) as http, ExitStack() as stack:
             assert "<title>bitwright</title>" in http.get("/").text
             if stop == "SIGINT":  # in the middle of a run; the other one while the worker is getting ready
-                answer = stack.enter_context(http.stream("POST", "/api/run", json=SLOW))
+                answer = stack.enter_context(http.stream("POST", "/api/run", json=ENDLESS_RUN))
                 assert "reading the program" in next(answer.iter_lines())
             [worker] = eventually(lambda: children(process.pid))
             process.send_signal(getattr(signal, stop))

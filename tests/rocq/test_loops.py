@@ -78,7 +78,7 @@ def test_a_measure_that_loses_its_highest_bit_is_named() -> None:
 def test_rules_that_share_a_bit_are_named() -> None:
     items = (Item("x", ROW),), (Item("y", Affine.of(1)), Item("x", 2 * ROW))
     rule = Segment((1,), items, 1, Affine.of(1), SIZE)
-    with pytest.raises(NotAffineError, match=r"rules.*places"):
+    with pytest.raises(NotAffineError, match=r"rules.*positions"):
         matches(rule, rule.lists[1][0])
     with pytest.raises(NotAffineError, match=r"writes.*2"):
         matches(rule, rule.lists[1][1])

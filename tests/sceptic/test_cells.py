@@ -113,10 +113,10 @@ def test_several_sizes_together_have_the_kinds_of_the_network(tmp_path: Path) ->
     code, said = files.check(*(tiled(one, 2) for one in sizes))
     assert (code, f"HOLDS: certified, {cells.pattern.local_states:,} states tried, 0 wrong" in said) == (0, True), said
     code, said = files.check(tiled(sizes[2], 2))  # of the others' kinds nothing is known
-    assert (code, f"says kinds = {len(cells.pattern.kinds)}, but it is 2" in said) == (1, True), said
+    assert (code, f"has kinds = {len(cells.pattern.kinds)}, but it must be 2" in said) == (1, True), said
     assert files.check(*(one.text() for one in sizes))[0] == 1  # other cells
     code, said = files.check(*(tiled(one, 2) for one in sizes), multiplication(2).text())
-    assert (code, "says kinds = " in said) == (1, True), said
+    assert (code, "has kinds = " in said) == (1, True), said
 
 
 def split_kind(pattern: Pattern) -> str:

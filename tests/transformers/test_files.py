@@ -140,7 +140,7 @@ def test_altered_files_are_refused(tmp_path):
 HOSTILE = [
     (lambda header, _: header.pop("__metadata__"), "perhaps a state dict"),
     (lambda _, about: about.update(format="pickle"), "format must be"),
-    (lambda _, about: about.update(more=1), "unknown more"),
+    (lambda _, about: about.update(more=1), "unknown fields: more"),
     (lambda _, about: about["decoder"].update(more=1), "must be an object of tables"),
     (lambda _, about: about["decoder"].update(tables=[]), "must broadcast"),
     (lambda _, about: about["decoder"].update(tables="x"), "must be a list"),

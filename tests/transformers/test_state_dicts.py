@@ -109,7 +109,7 @@ class Exploit:
     ("array", "match"),
     [
         (np.array([Exploit()], dtype=object), "not a plain array|of type object"),
-        (np.zeros(3, np.int64), "of type int64; store it as floating-point numbers"),
+        (np.zeros(3, np.int64), "type int64; store it as floating-point numbers"),
         (np.zeros((1,) * 5), "not a plain array"),
         (np.zeros(1 << 16), "has 524,416 bytes; the limit is 100,000"),
     ],

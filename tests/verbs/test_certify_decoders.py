@@ -86,7 +86,7 @@ def test_inputs_are_right_before_they_are_proved() -> None:
         said.clear()
         task, decoder = bit_copier(sharp)
         certify(task, decoder, progress=Notes(None))
-        assert ([f"right on all {task.inputs:,} inputs" in text for text in said] == [True]) == right
+        assert ([f"correct on all {task.inputs:,} inputs" in text for text in said] == [True]) == right
 
 
 def test_open_boxes_are_summed_by_position() -> None:

@@ -98,7 +98,7 @@ def test_one_proof_for_several_sizes(capsys: Captured) -> None:
     assert (found.program_id, found.verdict) == (told["program_id"], "certified")
     assert found.program_id != bw.certify(bw.addition(1), tile=1).program_id
     assert bw.certify([SMALL, bw.addition(3)]).program_id == bw.certify([SMALL, bw.addition(3)], tile=1).program_id
-    with pytest.raises(bw.InputError, match=r"one program.*2"):
+    with pytest.raises(bw.InputError, match=r"single program.*2"):
         bw.certify([SMALL, bw.addition(3)], tile="all")
     with pytest.raises(bw.InputError, match=r"least.*program"):
         bw.certify([], tile=1)

@@ -56,7 +56,7 @@ def test_the_certificate_is_found_next_to_its_network(tmp_path: Path, capsys: Ca
     assert main(["certify", "addition", "--network", str(file), "--check"]) == 2
     assert "there is no certificate next to" in capsys.readouterr().err
     assert main(["certify", "addition", "--check"]) == 2
-    assert "--check without a name looks next to a network" in capsys.readouterr().err
+    assert "--check without a file name needs a network" in capsys.readouterr().err
 
 
 def test_a_folder_is_exported_with_the_certificate_of_its_program(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_directed_list_may_have_both_directions(tmp_path: Path) -> None:
 @for_each(
     ("text", "reason"),
     [
-        ("[]", "holds object"),
+        ("[]", "object"),
         ('{"nodes": [], "nodes": []}', "'nodes'"),
         ('{"nodes": ' + "[" * 500_000 + "]" * 500_000 + "}", "32"),
         ('{"edges": []}', "list nodes"),

@@ -24,7 +24,7 @@ BY_NODES = parse_node_program("let l = digits(nodes)\nbits r[l] z\nblock r[*]\nb
             [{"source": "0"}, {"source": "9"}, {}],
             r"^graphs\[1\] \(path:4\): .* node '9'",
         ),
-        ([7], [{"source": "0"}], r"^graphs\[0\]: give a graph of networkx"),
+        ([7], [{"source": "0"}], r"^graphs\[0\]: give a networkx graph"),
     ],
 )
 def test_a_bad_graph_is_named_before_anything_runs(

@@ -267,7 +267,7 @@ class Certificate(Shown, Report):
 
         >>> from bitwright import addition, certify
         >>> certify(addition(2)).report()[1]
-        '  examples  K = 6, no padding'
+        '  function  proved at every size (laws, 311 windows)'
         """
         see = see or f"certify(what, network, state={self.shown_by!r})"
         headline, *rows = limit_report(self) if self.of == "limit" else network_report(self, see)
