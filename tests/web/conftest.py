@@ -22,7 +22,7 @@ def server() -> Iterator[Client]:
 @pytest.fixture(scope="session")
 def attacked() -> Iterator[Process]:
     """A server whose terminal must have stayed empty, and which still works, when everything is over."""
-    with serving_process(Limits(seconds=PATIENCE, check_seconds=PATIENCE, memory=768 << 20)) as found:
+    with serving_process(Limits(seconds=PATIENCE, check_seconds=PATIENCE, memory=1536 << 20)) as found:
         yield found
         assert found.run(ADD)["result"]["outputs"] == {"sum": "3"}
         assert found.said() == ""

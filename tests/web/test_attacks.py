@@ -90,7 +90,7 @@ def limits_of(pid: int) -> dict[str, tuple[str, str]]:
 def test_the_kernel_limits_the_worker(attacked: Process) -> None:
     attacked.check({"kind": "addition", "bits": 4})
     found, limits = limits_of(attacked.worker()), Limits()
-    assert found["Max address space"] == (str(768 << 20),) * 2
+    assert found["Max address space"] == (str(1536 << 20),) * 2
     assert found["Max file size"] == (str(limits.result),) * 2
     assert found["Max core file size"] == ("0", "0")
     assert int(found["Max cpu time"][0]) > 0  # of the last job; more for the next one
@@ -133,5 +133,5 @@ def test_hanging_up_ends_a_job_and_those_that_wait_are_next(attacked: Process) -
 def test_memory_has_a_limit(attacked: Process) -> None:
     text = "bits x[9000000]\nblock x[i] for i in 1..4000000\nwhen x[i]=1 write x[i] for i in 1..4000000"
     found = attacked.run({"source": {"kind": "rules", "text": text}})
-    assert found["error"].startswith("this needs more memory than the 768 MiB that this page allows")
+    assert found["error"].startswith("this needs more memory than the 1,536 MiB that this page allows")
     assert "result" in attacked.run(ADD)
