@@ -3,6 +3,11 @@
 import re
 from collections.abc import Iterator
 
+from bitwright.common.errors import BitwrightError
+from bitwright.proofs.function.prove import prove_function
+from bitwright.proofs.trials import all_inputs, wrong_input
+from bitwright.rules import parse
+
 _BIT = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?")
 
 
@@ -41,3 +46,28 @@ def _changes(line: str, arrays: list[str]) -> Iterator[tuple[str, list[str]]]:
         if bracket and where:
             moved = " ".join(f"{name}[{index[:-1]}+1]" if one == bit else one for one in bits)
             yield f"{bit} one higher", [f"{tests}{write}{moved} {clause}{where}"]
+
+
+def check_not_proved(text: str, old: str, new: str) -> None:
+    """The text with a change is not proved, or is not a program."""
+    assert old in text
+    try:
+        proof = prove_function(text.replace(old, new))
+    except BitwrightError:
+        return
+    assert proof.verdict == "not decided"
+
+
+def check_mutants(text: str, every: int, least: int) -> None:
+    """Every mutant that is proved is right, for all inputs of up to three digits; at least so many are programs."""
+    tried = 0
+    for what, mutant in list(mutants(text))[::every]:
+        try:
+            proof = prove_function(mutant, name=what)
+        except BitwrightError:
+            continue
+        tried += 1
+        for size in (1, 2, 3) if proof.proved else ():
+            algorithm = parse(mutant, lets={"l": size})
+            assert wrong_input(algorithm, list(all_inputs(algorithm)), 99) is None, what
+    assert tried >= least

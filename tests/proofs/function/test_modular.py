@@ -13,7 +13,7 @@ from bitwright.proofs.trials import Inputs, all_inputs, wrong_input
 from bitwright.rules import Algorithm, parse
 from bitwright.runs.run import run_batch
 from tests.proofs.function.cases import EXAMPLES
-from tests.proofs.function.mutants import mutants
+from tests.proofs.function.mutants import check_mutants, check_not_proved
 
 TEXT = (EXAMPLES / "modular-multiplication.bw").read_text()
 DIVISION = (EXAMPLES / "division.bw").read_text()
@@ -23,12 +23,6 @@ WIDE = TEXT.replace("bits a[l] to_shift[l]", "bits a[2*l] to_shift[2*l]").replac
 )
 WIDE = re.sub(r"for i in 2\.\.l$", "for i in 2..2*l", WIDE, flags=re.M)
 WIDE = WIDE.replace("when a[i]=1 write a[i] for i in 1..l\n", "when a[i]=1 write a[i] for i in 1..2*l\n")
-
-
-@pytest.fixture
-def no_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leaves out the runs that refute most wrong lines before anything is proved."""
-    monkeypatch.setattr("bitwright.proofs.function.prove._Sizes.wrong_random", lambda at: setattr(at, "allowed", True))
 
 
 def products(algorithm: Algorithm, inputs: list[Inputs]) -> list[int]:
@@ -94,29 +88,12 @@ WRONG = {
 @pytest.mark.parametrize("what", WRONG)
 @pytest.mark.usefixtures("no_runs")
 def test_what_was_changed_is_not_proved(what: str) -> None:
-    old, new = WRONG[what]
-    assert old in TEXT
-    try:
-        proof = prove_function(TEXT.replace(old, new))
-    except BitwrightError:
-        return  # no program at all
-    assert proof.verdict == "not decided"
+    check_not_proved(TEXT, *WRONG[what])
 
 
 @pytest.mark.usefixtures("no_runs")
-def test_no_broken_program_is_proved() -> None:
-    """A mutant may be right after all; then all inputs of three digits are."""
-    tried = 0
-    for what, text in list(mutants(TEXT))[:: 31 if LONG else 180]:
-        try:
-            proof = prove_function(text, name=what)
-        except BitwrightError:
-            continue
-        tried += 1
-        for size in (1, 2, 3) if proof.proved else ():
-            algorithm = parse(text, lets={"l": size})
-            assert wrong_input(algorithm, list(all_inputs(algorithm)), 99) is None, what
-    assert tried >= 7
+def test_mutants_that_are_proved_are_right() -> None:
+    check_mutants(TEXT, 31 if LONG else 180, 7)
 
 
 def test_division_is_proved_at_every_size() -> None:

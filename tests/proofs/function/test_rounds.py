@@ -6,14 +6,12 @@ import pytest
 from long import LONG
 
 from bitwright import run
-from bitwright.common.errors import BitwrightError
 from bitwright.proofs.function.prove import prove_function
 from bitwright.proofs.function.shapes import AtSize, NoShapeError, SplitError
 from bitwright.proofs.kinds import prove_kinds
-from bitwright.proofs.trials import all_inputs, wrong_input
 from bitwright.rules import parse
 from tests.proofs.function.cases import EXAMPLES
-from tests.proofs.function.mutants import mutants
+from tests.proofs.function.mutants import check_mutants, check_not_proved
 
 TEXT = (EXAMPLES / "multiplication.bw").read_text()
 
@@ -52,12 +50,6 @@ def test_what_is_wrong_at_the_smallest_size_alone_is_not_proved(by: int) -> None
     assert prove_function(text).verdict == "not decided"
 
 
-@pytest.fixture
-def no_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leaves out the runs that refute most wrong lines before anything is proved."""
-    monkeypatch.setattr("bitwright.proofs.function.prove._Sizes.wrong_random", lambda _: None)
-
-
 CHANGES = {
     "another product": ("product == multiplicand * multiplier", "product == multiplicand * multiplier + 1"),
     "another invariant": ("invariant at to_check_lsb: sum_p +", "invariant at to_check_lsb: 2 * sum_p +"),
@@ -76,29 +68,12 @@ CHANGES = {
 @pytest.mark.parametrize("what", CHANGES)
 @pytest.mark.usefixtures("no_runs")
 def test_what_was_changed_is_not_proved(what: str) -> None:
-    old, new = CHANGES[what]
-    assert old in TEXT
-    try:
-        proof = prove_function(TEXT.replace(old, new))
-    except BitwrightError:
-        return  # no program at all
-    assert proof.verdict == "not decided"
+    check_not_proved(TEXT, *CHANGES[what])
 
 
 @pytest.mark.usefixtures("no_runs")
-def test_no_broken_program_is_proved() -> None:
-    """A mutant may be right after all; then all inputs of three digits are."""
-    tried = 0
-    for what, text in list(mutants(TEXT))[:: 18 if LONG else 54]:
-        try:
-            proof = prove_function(text, name=what)
-        except BitwrightError:
-            continue
-        tried += 1
-        for size in (1, 2, 3) if proof.proved else ():
-            algorithm = parse(text, lets={"l": size})
-            assert wrong_input(algorithm, list(all_inputs(algorithm)), 99) is None, what
-    assert tried >= (8 if LONG else 3)
+def test_mutants_that_are_proved_are_right() -> None:
+    check_mutants(TEXT, 18 if LONG else 54, 8 if LONG else 3)
 
 
 def test_shapes_are_what_they_say() -> None:
