@@ -1,4 +1,4 @@
-"""Rocq itself: it proves what is written of chains, of single bits and of loops, and refuses what is wrong in it.
+"""Rocq itself: it proves what is written of chains, and refuses what is wrong in it.
 
 Everything that starts `coqc` is in this file, so that the theory is compiled once.
 """
@@ -11,14 +11,10 @@ from pathlib import Path
 import pytest
 from long import LONG
 
-from bitwright import export, parse, train
+from bitwright import export, train
 from bitwright import open as open_program
-from bitwright.exports.rocq.folder import project_text, rocq_files, theory_files
-from bitwright.networks import load_any_network
-from bitwright.networks.store import read_about
-from bitwright.rules.pattern import read_pattern
-from tests.rocq.test_loops import ADDED, WIDE, files_of
-from tests.rocq.test_written import NETWORKS, ROOT, lists, text_of
+from bitwright.exports.rocq.folder import project_text, theory_files
+from tests.rocq.test_written import ROOT, lists
 
 pytestmark = pytest.mark.skipif(shutil.which("coqc") is None, reason="Coq is not installed: apt-get install coq")
 needs_minutes = pytest.mark.skipif(not LONG, reason="for make test-long: it takes minutes")
@@ -46,9 +42,9 @@ def coqc(folder: Path, *files: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def theory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The theory, compiled; loops that only `make test-long` proves need one file more."""
+    """The theory, compiled."""
     folder = tmp_path_factory.mktemp("theory")
-    files = theory_files([f"From Bitwright Require Specification Compare Table Rounds{' Fast' * LONG}.\n"])
+    files = theory_files(["From Bitwright Require Specification Compare Table.\n"])
     put(folder, files | {"_CoqProject": project_text(list(files))})
     done = coqc(folder, *files)
     assert done.returncode == 0, done.stderr
@@ -134,47 +130,6 @@ End wrong_{0}.
 """
 
 
-@pytest.mark.parametrize(
-    ("program", "right", "wrong"),
-    [
-        ("tests/rocq/inverted.bw", "(bit_of x (i + 1))", "(bit_of x (i))"),
-        pytest.param("examples/gray.bw", "(bit_of x (l))", "(bit_of x (1))", marks=needs_minutes),
-    ],
-)
-def test_lines_about_single_bits_are_proved(program: str, right: str, wrong: str, tmp_path: Path, theory: Path) -> None:
-    paths = exported(ROOT / program, tmp_path / "bits", theory)
-    assert not (tmp_path / "bits/theory/Chain.v").exists()  # which only chains need
-    proves(tmp_path / "bits", paths if LONG else paths[:-1])
-    file = tmp_path / "bits" / paths[-2]
-    assert right in file.read_text()
-    file.write_text(file.read_text().replace(right, wrong))
-    assert coqc(tmp_path / "bits", paths[-2]).returncode == 1
-
-
-def test_a_loop_is_proved_and_mistakes_are_refused(tmp_path: Path, theory: Path) -> None:
-    """All but phases: what a step makes of bits and of shapes, the algebra, the rounds, the rest and the end."""
-    files, rules = files_of(text_of("keeper"))
-    head = "From Coq Require Import List Bool ZArith Lia Arith String.\n"
-    head += "From Bitwright Require Import Rules Words Rounds.\n"
-    opened = "Import ListNotations.\nLocal Open Scope string_scope. Local Open Scope list_scope.\n"
-    text = files["Loop/Function.v"].replace("Require Net Families", "Require Families")
-    nexts, cut, loop = text.partition("(** This network")[0].partition("\n(** The cut state")
-    own = f"{head}From Loop Require Families.\nFrom Loop Require Import Nexts.\n{opened}Local Open Scope nat_scope.\n"
-    loop = f"{own}{cut}{loop}Print Assumptions rules_compute.\n"
-    parts = {"Loop/Families.v": head + opened + rules, "Loop/Nexts.v": nexts, "Loop/Rest.v": loop}
-    put(tmp_path, parts | {"_CoqProject": f"-Q {theory} Bitwright\n-Q Loop Loop\n"})
-    proves(tmp_path, list(parts))
-    mistakes = (
-        ("<= 2 * l /", "<= l /"),  # too few steps for a round
-        ('holds s "right" l on', 'holds s "right" l off'),  # another state after a step
-        ("kept l s = y", "kept l s = x"),  # another line
-    )
-    for right, wrong in mistakes if LONG else ():
-        assert right in loop
-        put(tmp_path, {"Loop/Rest.v": loop.replace(right, wrong)})
-        assert coqc(tmp_path, "Loop/Rest.v").returncode == 1, wrong
-
-
 @needs_minutes
 @pytest.mark.parametrize(
     "program",
@@ -189,23 +144,3 @@ def test_longer_programs_are_proved(program: str, tmp_path: Path, theory: Path) 
     file.write_text(re.sub(r"(Lemma test_says .*?\n.*? l s = )", r"\g<1>1 + ", right, count=1, flags=re.DOTALL))
     assert file.read_text() != right
     assert coqc(tmp_path / "it", paths[-2]).returncode == 1
-
-
-@needs_minutes
-@pytest.mark.parametrize("text", [ADDED, WIDE], ids=["added", "wide"])
-def test_a_loop_with_a_phase_is_proved(text: str, tmp_path: Path, theory: Path) -> None:
-    """A program of the kinds of the network that multiplies."""
-    file = next(one for one in NETWORKS if one.stem == "Multiplication")
-    about = read_about(file)
-    pattern = read_pattern(about.bits, about.examples)
-    found = rocq_files("Loop", load_any_network(file, pattern.program), pattern, parse(text), file)
-    assert found.left == []
-    files = theory_files(found.files.values()) | found.files
-    put(tmp_path, files | {"_CoqProject": project_text(list(files))})
-    done = coqc(tmp_path, *own_files(tmp_path, theory))
-    assert done.returncode == 0, done.stderr
-    function = tmp_path / "Loop/Function.v"
-    right = function.read_text()
-    function.write_text(right.replace("added + (multiplicand *", "added + (multiplier *"))
-    assert function.read_text() != right
-    assert coqc(tmp_path, "Loop/Function.v").returncode == 1

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, get_args
 from bitwright.common.errors import ProofError, counted, option
 from bitwright.common.files.documents import check_fields, one_of, optional, table, text
 from bitwright.proofs.claims import ONE_SIZE, Claim, Outcome
-from bitwright.proofs.hints import false_hint
 from bitwright.proofs.sizes import CoveredSizes
 from bitwright.rules import Algorithm
 from bitwright.rules.ensures import joined
@@ -114,8 +113,6 @@ def prove_chain(target: ProofTarget, tell: Teller, code: bool = False) -> ClaimC
         with tell.working("proving what the rules compute"):
             claim, proofs["function"] = _function_claim(algorithm, looked)
         claims = [claim]
-    if algorithm is not None and algorithm.computer is None and (hint := false_hint(algorithm)):
-        claims[0] = replace(claims[0], sentence=f"{claims[0].sentence}; {hint}")
     if target.cells:
         claims.append(_sizes_claim(looked, len(target.pattern.kinds), graphs))
         proofs["sizes"] = None if looked.proof is None else looked.proof.certificate()

@@ -15,12 +15,22 @@ from bitwright.exports.rocq.lines import CertifiedChain, ChainLines, ScaledSum
 from bitwright.exports.rocq.program import SizedProgram
 from bitwright.exports.rocq.templates import each, render
 from bitwright.proofs.function.chain import SHORTEST, class_of
+from bitwright.rules.algorithm import FIXED_POINT
 
 FUEL = 4000
 
 
-def chain_text(program: SizedProgram, chained: CertifiedChain) -> str:
-    """Returns the text of the file; raises NotAffineError if the program does not fit."""
+def function_text(program: SizedProgram, certificate: Mapping[str, Any]) -> str:
+    """Returns the text of the file, with marks for names; raises NotAffineError if the program does not fit."""
+    if program.algorithm.halt == FIXED_POINT:
+        raise NotAffineError("its runs end when nothing changes, but the theorem needs a number of steps or a bit")
+    if any(power is None for *_, power in certificate["laws"]):
+        raise NotAffineError("its proof has a law modulo a power of two, which is not exported yet")
+    chained = CertifiedChain.of(certificate)
+    if program.algorithm.halt is None and any(
+        one.steps != value_at(chained.steps, l) for l, one in program.sized.items()
+    ):
+        raise NotAffineError("the number of steps is not the same function of the size at every size")
     claim, words, families = ChainLines(chained, program), program.words, program.families
     long = max(families.least, next(l for l in range(1, 99) if value_at(chained.positions, l) >= SHORTEST))
     sizes = range(families.least, long)

@@ -15,20 +15,20 @@ from unicodedata import combining, normalize
 from bitwright.common.errors import BitwrightError, InputError, counted, option
 from bitwright.common.files.storage import check_empty, make_folder, write_atomically
 from bitwright.exports.claims import claim_of
+from bitwright.exports.rocq.chain import function_text
 from bitwright.exports.rocq.families import ProgramSegments, listed
-from bitwright.exports.rocq.forms import NotAffineError
+from bitwright.exports.rocq.forms import FITTED, NotAffineError
 from bitwright.exports.rocq.network import families_text, is_large, network_text, program_text
 from bitwright.exports.rocq.program import SizedProgram
-from bitwright.exports.rocq.rounds import rounds_files
 from bitwright.exports.rocq.templates import comment, render
-from bitwright.exports.rocq.theorems import function_text
 from bitwright.exports.rocq.words import with_names
 from bitwright.exports.writers import Export, Subject
 from bitwright.networks import IntegerNetwork
-from bitwright.proofs.function.prove import proof_by_rounds, prove_function
+from bitwright.proofs.function.prove import prove_function
 from bitwright.proofs.function.rounds import FORMAT as ROUNDS
 from bitwright.rules import Algorithm
 from bitwright.rules.algorithm import Sizing
+from bitwright.rules.algorithms import multiplication
 from bitwright.rules.ensures import joined
 from bitwright.rules.pattern import Pattern
 
@@ -140,25 +140,31 @@ def _every_size(
     found.add(f"{name}/Families.v", text, f"{name}.Families.network_runs", runs)
     if function and algorithm.ensures:
         try:
-            texts, least = _function_files(program)
+            texts = _function_files(program)
         except NotAffineError as error:
             found.left.append(f"no theorem about what it computes: {error}")
         else:
             found.files |= texts
-            computes = f"at every size from {least} on{fixed}, the network computes {joined(algorithm.claims)}"
+            computes = f"at every size from {families.least} on{fixed}, the network computes {joined(algorithm.claims)}"
             found.theorems.append(f"{name}.Function.network_computes: {computes}")
     return size, families
 
 
-def _function_files(program: SizedProgram) -> tuple[dict[str, str], int]:
-    """Returns the files about what a program computes, and the smallest size; raises NotAffineError if unsupported."""
-    proof = prove_function(program.algorithm)
-    if not proof.proved:
+def _function_files(program: SizedProgram) -> dict[str, str]:
+    """Returns the files about what a program computes; raises NotAffineError if there are none.
+
+    Of a chain they follow its certificate. Of loops, multiplication alone has a proof, which is stored.
+    """
+    algorithm, name = program.algorithm, program.name
+    proof = prove_function(algorithm)
+    if not proof.proved or proof.certificate is None:
         raise NotAffineError(proof.sentence())
-    if proof.certificate is not None and proof.certificate["format"] == ROUNDS:
-        return rounds_files(program, proof_by_rounds(program.algorithm))
-    text = with_names(function_text(program, proof.certificate))
-    return {f"{program.name}/Function.v": text}, program.families.least
+    if proof.certificate["format"] != ROUNDS:
+        return {f"{name}/Function.v": with_names(function_text(program, proof.certificate))}
+    shipped = (multiplication(l).same_as(program.make(l)) for l in (program.families.least, *FITTED))
+    if algorithm.claims != multiplication(1).claims or not all(shipped):
+        raise NotAffineError("it is a loop; of loops only the shipped multiplication has a proof in Rocq")
+    return {f"{name}/{file}.v": render(f"multiplication/{file}", name=name) for file in ("Phase1", "Function")}
 
 
 def _size_of(algorithm: Algorithm, sizing: Sizing) -> str:

@@ -5,14 +5,11 @@ The size is l, and the row of a stretch is i, or k if only every second, third o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 from bitwright.proofs.kinds.affine import ONE, Affine
-from bitwright.proofs.kinds.lines import Case, NotCoveredError, Reader
-from bitwright.rules.expressions import Combined, Expression, Negation
 
 FITTED = range(9, 14)  # sizes at which forms are fitted
 SIZE, ROW = Affine.of("l"), Affine.of("i")
@@ -53,53 +50,19 @@ def value_at(form: Affine, l: int, i: int = 0) -> int:
     return int(form["l"] * l + form["i"] * i + form[ONE])
 
 
-def form_of(part: Expression, size: str, index: str = "") -> Affine | None:
-    """Returns the form of an expression in the size, an index and constants; None for any other expression."""
-    with suppress(NotCoveredError, ValueError):
-        ((form, _),) = Reader({}, {}).form(part, Case({}))
-        known = {size: SIZE} | ({index: ROW} if index else {})
-        if form.names <= known.keys():
-            return form.put(known)
-    return None
-
-
-def text_of(part: Expression, leaf: Callable[[Expression], str | None], signs: Mapping[str, str], refusal: str) -> str:
-    """Formats an expression in Rocq.
-
-    Args:
-        leaf: returns the text of a known part; all other parts must be a sign with operands.
-        signs: the formats of signs, with a `{}` for every operand.
-        refusal: the message of the NotAffineError for any other part.
-    """
-    if (found := leaf(part)) is not None:
-        return found
-    sign, operands = "", []
-    if isinstance(part, Negation):
-        sign, operands = "not", [part.body]
-    elif isinstance(part, Combined):
-        sign, operands = part.sign, [part.left, part.right]
-    if sign not in signs:
-        raise NotAffineError(refusal)
-    return signs[sign].format(*(text_of(one, leaf, signs, refusal) for one in operands))
-
-
 def natural(form: Affine) -> str:
-    """Formats a form in natural numbers."""
-    return natural_sum([*((int(form[name]), [name]) for name in sorted(form.names)), (int(form[ONE]), [])])
+    """Formats a form in natural numbers: first the terms added, then those subtracted, which are never more.
+
+    >>> natural(SIZE * 4 - ROW - 3)
+    '4 * l - i - 3'
+    """
+    numbers = [(int(form[name]), name) for name in (*sorted(form.names), ONE) if form[name]]
+    shown = [(n, " * ".join(filter(None, [str(abs(n)) * (abs(n) != 1 or not name), name]))) for n, name in numbers]
+    added, taken = [text for n, text in shown if n > 0], [text for n, text in shown if n < 0]
+    return " + ".join(added or ["0"]) + "".join(f" - {text}" for text in taken)
 
 
 def argument(form: Affine) -> str:
     """Formats a form in natural numbers, with parentheses unless it is a single word."""
     text = natural(form)
     return f"({text})" if " " in text else text
-
-
-def natural_sum(terms: Sequence[tuple[int, Sequence[str]]]) -> str:
-    """Formats weighted products in natural numbers: first the terms added, then those subtracted, which are never more.
-
-    >>> natural_sum([(4, ["l", "l"]), (-1, ["l"]), (-3, [])])
-    '4 * l * l - l - 3'
-    """
-    shown = [(n, " * ".join([*[str(abs(n))] * (abs(n) != 1 or not names), *names])) for n, names in terms if n]
-    added, taken = [text for n, text in shown if n > 0], [text for n, text in shown if n < 0]
-    return " + ".join(added or ["0"]) + "".join(f" - {text}" for text in taken)

@@ -8,16 +8,18 @@ which every bit of the program is a track of a letter.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from bitwright.exports.rocq.families import Bit
-from bitwright.exports.rocq.forms import SIZE, NotAffineError, form_of, natural, text_of
+from bitwright.exports.rocq.forms import SIZE, NotAffineError, natural
 from bitwright.exports.rocq.program import SizedProgram
 from bitwright.exports.rocq.templates import each
 from bitwright.exports.rocq.words import Part, Word, output_name
 from bitwright.proofs.kinds.affine import ONE, Affine
+from bitwright.proofs.kinds.lines import Case, NotCoveredError, Reader
 from bitwright.proofs.unrolling.polynomials import combine
 from bitwright.rules.ensures import EnsureLine
 from bitwright.rules.expressions import COMPARISONS, CONNECTIVES, Combined, Constant, Expression, Named, Negation
@@ -287,23 +289,30 @@ class ChainLines:
 
     def power(self, part: Expression) -> Affine | None:
         if isinstance(part, Combined) and part.sign == "^" and part.left == Constant(2):
-            return form_of(part.right, self.size)
+            return self.form(part.right)
+        return None
+
+    def form(self, part: Expression) -> Affine | None:
+        """Returns an expression of the size and constants as a form, or None."""
+        with suppress(NotCoveredError, ValueError):
+            ((form, _),) = Reader({}, {}).form(part, Case({}))
+            if form.names <= {self.size}:
+                return form.put({self.size: SIZE})
         return None
 
     def text(self, part: Expression) -> str:
         """Formats a number of a line."""
-
-        def leaf(part: Expression) -> str | None:
-            if isinstance(part, Constant):
-                return str(part.value)
-            if isinstance(part, Named):
-                if (word := self.word(part)) is None:
-                    raise NotAffineError(f"a word is expected instead of '{part.text}'")
-                return self.words.value(word)
-            power = self.power(part)
-            return None if power is None else f"2 ^ Z.of_nat ({natural(power)})"
-
-        return text_of(part, leaf, _ARITHMETIC, "a truth is used as a number")
+        if isinstance(part, Constant):
+            return str(part.value)
+        if isinstance(part, Named):
+            if (word := self.word(part)) is None:
+                raise NotAffineError(f"a word is expected instead of '{part.text}'")
+            return self.words.value(word)
+        if (power := self.power(part)) is not None:
+            return f"2 ^ Z.of_nat ({natural(power)})"
+        if isinstance(part, Combined) and part.sign in _ARITHMETIC:
+            return _ARITHMETIC[part.sign].format(self.text(part.left), self.text(part.right))
+        raise NotAffineError("a truth is used as a number")
 
     def length(self, part: Expression) -> Affine | None:
         """Returns the number of bits of a word of one array, or None."""
@@ -322,7 +331,7 @@ class ChainLines:
             if not self.words.is_bit(name.text):
                 return None
             return self.end(part)[0], f"{output_name(name.text)} l s"
-        at = form_of(name.index, self.size)
+        at = self.form(name.index)
         if at is None or others or not part.whole:
             raise NotAffineError(f"a line is about a bit of {name.text}, which is not an array from its first bit on")
         bit = Part(part.array, at)

@@ -8,12 +8,10 @@ from typing import Any
 
 from jinja2 import Environment
 
-from bitwright.exports.rocq.families import Item, Link, Piece, Segment
-from bitwright.exports.rocq.forms import ROW, NotAffineError, argument, natural
-from bitwright.exports.rocq.states import word_names
+from bitwright.exports.rocq.families import Item, Link, Piece
+from bitwright.exports.rocq.forms import argument, natural
 from bitwright.exports.rocq.words import output_name
 from bitwright.exports.templates import environment
-from bitwright.proofs.kinds.affine import Affine
 
 
 def render(file: str, **pieces: object) -> str:
@@ -35,8 +33,6 @@ def _environment() -> Environment:
         "items": lambda items: each(map(item_text, items)),
         "written": written,
         "weight": weight,
-        "writers": writers,
-        "word_names": word_names,
         "lines": lambda rows: each(rows, between=";\n   "),
     }
     found = environment("rocq/templates", filters)
@@ -97,42 +93,6 @@ def written(items: Sequence[Item]) -> str:
 def weight(value: int) -> str:
     """Returns the name of a weight."""
     return f"{'m' if value < 0 else 'p'}{abs(value)}"
-
-
-def writers(rules: Sequence[Segment], array: str) -> list[str]:
-    """Returns the match conditions of all rules that write this bit, or bit i of this array, in the writing row."""
-    return [matches(rule, item) for rule in rules for item in rule.lists[1] if item.array == array]
-
-
-def matches(rule: Segment, item: Item) -> str:
-    """Returns the match condition of a rule that writes this bit, in the row that writes bit i."""
-    tested, _ = rule.lists
-    guards, back = [], Affine()
-    if item.whole:
-        if not rule.single or item.place is None:
-            raise NotAffineError(f"rules at many positions write all of {item.array}")
-        guards += ["(1 <=? i)", f"(i <=? {natural(item.place)})"]
-    elif item.place is not None and rule.single:
-        guards.append(f"(i =? {natural(item.place)})")
-    elif not rule.single:
-        if item.place is None or not item.place["i"]:
-            raise NotAffineError(f"rules at many positions write one bit of {item.array}")
-        if item.place["i"] != 1:
-            raise NotAffineError(f"a rule writes {item.array} in steps of {item.place['i']}")
-        back = item.place - ROW
-        row = natural(ROW - back)
-        guards += [f"({natural(rule.first)} <=? {row})", f"({row} <=? {natural(rule.last)})"]
-    texts = [(_tested(bit, back), value) for bit, value in zip(tested, rule.form, strict=True)]
-    conditions = " && (".join(text if value else f"negb ({text})" for text, value in texts) + ")" * (len(texts) - 1)
-    guard = f" && ({' && '.join(guards)})" if guards else ""
-    return f"(({conditions}){guard})"
-
-
-def _tested(bit: Item, back: Affine) -> str:
-    """Formats a bit that a rule tests, with its row relative to the written bit."""
-    if bit.place is None:
-        return f's (flag "{bit.array}")'
-    return f's (at_ "{bit.array}" ({natural(bit.place - back * bit.place["i"])}))'
 
 
 def comment(text: str) -> str:

@@ -163,7 +163,7 @@ _KEYWORDS = (
     "mod multimatch of return struct then using where with"
 )
 _RESERVED = {*_KEYWORDS.split(), *ascii_uppercase}  # tactics use capital letters for hypotheses
-_MARK = re.compile("⟦(input|output|bits) ([0-9a-f]*)⟧")
+_MARK = re.compile("⟦(input|output) ([0-9a-f]*)⟧")
 _NOT_NAMES = re.compile(r'"[^"]*"|\(\*.*?\*\)', re.DOTALL)  # strings and comments
 _NAME = re.compile(r"[A-Za-z_][\w']*")
 
@@ -171,11 +171,6 @@ _NAME = re.compile(r"[A-Za-z_][\w']*")
 def output_name(word: str) -> str:
     """Returns the name of an output's definition."""
     return _mark("output", word)
-
-
-def bits_name(word: str) -> str:
-    """Returns the name of a word's bits in a proof."""
-    return _mark("bits", word)
 
 
 def _mark(sort: str, name: str) -> str:
@@ -194,7 +189,7 @@ def names_in(text: str) -> dict[str, str]:
         if name in used and mark[1] == "input":
             name += "_in"
         while name in used:
-            name += "'" if mark[1] == "bits" else "_"
+            name += "_"
         used.add(name)
         found[mark[0]] = name
     return found

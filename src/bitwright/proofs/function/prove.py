@@ -18,7 +18,6 @@ from bitwright.proofs.function.closure import Invariant, Search, TooLargeError
 from bitwright.proofs.function.ending import violation
 from bitwright.proofs.function.laws import Law, conserved
 from bitwright.proofs.function.machine import ChainMachine, Clock, Letter
-from bitwright.proofs.function.ring import ring_lemma
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.shapes import NoShapeError
 from bitwright.proofs.function.specification import Specification
@@ -193,34 +192,20 @@ def _given(
 def _without_a_chain(
     rules: RuleText, algorithm: Algorithm, lets: Mapping[str, int], lines: tuple[str, ...], why: str, tell: Progress
 ) -> FunctionProof:
-    """Proves a loop with an invariant at a bit, by closure in each of its phases; or a few steps on a ring."""
-    way = "rounds" if any(line.at is not None for line in algorithm.invariants) else "ring"
-    tell(way)
-    try:
-        if way == "ring":
-            ring, method = ring_lemma(rules, algorithm, lets)
-            return FunctionProof("proved", lines, ring.about, method)
-        proof = _rounds(rules, algorithm, lets, tell)
-        method = proof.prove()
-        return FunctionProof("proved", lines, proof.about, method, certificate=proof.certificate())
-    except (NoChainError, NoShapeError) as error:
-        return FunctionProof("not decided", lines, tried=(why, f"no {way}: {error}"))
+    """Proves a loop with invariants at a bit, by closure in each of its phases."""
+    if not any(line.at is not None for line in algorithm.invariants):
+        return FunctionProof("not decided", lines, tried=(why,))
+    tell("rounds")
 
-
-def _rounds(rules: RuleText, algorithm: Algorithm, lets: Mapping[str, int], tell: Progress) -> RoundsProof:
     def proves(part: str, numbers: Mapping[str, int]) -> FunctionProof:
         return prove_function(part, name=f"a part of {algorithm.name}", lets=numbers, progress=tell)
 
-    return RoundsProof(rules, algorithm, lets, proves)
-
-
-def proof_by_rounds(program: Algorithm) -> RoundsProof:
-    """Proves by rounds once more what `prove_function` proved so, and returns all that was found on the way."""
-    rules, algorithm, lets = _given(program, program.name, None)
-    assert rules is not None
-    proof = _rounds(rules, algorithm, lets, lambda _: None)
-    proof.prove()
-    return proof
+    try:
+        proof = RoundsProof(rules, algorithm, lets, proves)
+        method = proof.prove()
+        return FunctionProof("proved", lines, proof.about, method, certificate=proof.certificate())
+    except (NoChainError, NoShapeError) as error:
+        return FunctionProof("not decided", lines, tried=(why, f"no rounds: {error}"))
 
 
 class _Sizes:
