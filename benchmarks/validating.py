@@ -32,7 +32,8 @@ from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
 from bitwright.runs.sliced import SlicedRuns, counting
 from bitwright.theory.decisions import decide
 from bitwright.theory.encoding.training_set import TrainingSet
-from bitwright.validation import Arithmetic, make_task, validate
+from bitwright.validation import make_task, validate
+from bitwright.validation.oracles import ensure_oracle
 from bitwright.verbs.engines import EngineChoice, choose_engine
 from paper.style import COLOURS, plot_style
 
@@ -68,14 +69,14 @@ def report(write: bool) -> None:
 
 def measure(growth: dict[str, Growth]) -> Iterator[Row]:
     order = range(10, 0, -1)
-    spent = every_input(permutation(order), Arithmetic("permutation", tuple(order)))
+    spent = every_input(permutation(order))
     yield Row("every permutation of 10 bits, limit", readable(spent), "1,024 inputs, none wrong")
     for name in MAKE:
         yield from against_peer(name, growth[name])
     for name, lengths in LENGTHS.items():
         for bits in lengths:
             if bits not in growth[name].ours:
-                growth[name].ours[bits] = every_input(MAKE[name](bits), Arithmetic(name))
+                growth[name].ours[bits] = every_input(MAKE[name](bits))
             if bits in (4, 8) and PEERS.exists():
                 growth[name].theirs[bits] = evaluations(bits, name) / Peer(MAKE[name](bits), (4096,), 0.5).rate
         yield Row(
@@ -93,7 +94,7 @@ def against_peer(name: str, growth: Growth) -> Iterator[Row]:
     algorithm = MAKE[name](10)
     count = evaluations(10, name)
     for rounding in ("sign", "calibrated"):
-        spent = growth.ours[10] = every_input(algorithm, Arithmetic(name), rounding)
+        spent = growth.ours[10] = every_input(algorithm, rounding)
         rate = f"{count / spent / 1e6:,.0f} M evaluations/s"
         yield Row(f"every {name} of 10 bits, limit, {rounding}", readable(spent), rate)
     states = random_states(algorithm, 1 << 15)
@@ -129,9 +130,9 @@ def evaluations(bits: int, name: str) -> int:
     return 4**bits * (MAKE[name](bits).steps or 0)
 
 
-def every_input(algorithm: Algorithm, oracle: Arithmetic, rounding: str = "calibrated") -> float:
+def every_input(algorithm: Algorithm, rounding: str = "calibrated") -> float:
     """Seconds for every input; the best of several where that is short."""
-    task = make_task(algorithm, choose_engine(algorithm, EngineChoice("limit", rounding)), oracle)
+    task = make_task(algorithm, choose_engine(algorithm, EngineChoice("limit", rounding)), ensure_oracle(algorithm))
     spent: list[float] = []
     while len(spent) < 9 and sum(spent) < 8:
         begin = time.perf_counter()
@@ -192,10 +193,7 @@ def states_on_the_way(algorithm: Algorithm, count: int) -> BoolArray:
 
 
 def memory(name: str, bits: int) -> str:
-    _, peak = alone(
-        f"from bitwright import {name}, validate; from bitwright.validation import Arithmetic; "
-        f"assert validate({name}({bits}), oracle=Arithmetic('{name}')).tally.wrong == 0"
-    )
+    _, peak = alone(f"from bitwright import {name}, validate; assert validate({name}({bits})).tally.wrong == 0")
     return f"{peak:.2f} GB"
 
 

@@ -16,8 +16,7 @@ import numpy as np
 from bitwright import Algorithm, addition, multiplication, permutation, validate
 from bitwright.cli import options as opt
 from bitwright.cli.progress import working
-from bitwright.validation import Validation
-from bitwright.validation.report import Tally
+from bitwright.validation import Tally, Validation
 
 TASKS = ("permutation", "addition", "multiplication")
 

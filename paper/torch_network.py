@@ -70,10 +70,6 @@ class TorchNetworkEngine(Engine):
         self.shift = tensor(-w.unmatched / safe_gap, torch.float32)
         self.writers = tensor(padded(program.writers[None], 1, self.columns)[0], torch.float32)
 
-    def describe(self) -> dict[str, object]:
-        own = {"trained networks": self.digests, "device": self.device.type, "precision": str(self.dtype)}
-        return {**super().describe(), **own}
-
     def __reduce__(self) -> tuple[Any, ...]:
         """Goes to other processes as what it was made from."""
         precision = str(self.dtype).removeprefix("torch.")

@@ -242,7 +242,6 @@ validate own.bw --oracle /a/mine.py:f | mine:f, /a
 validate addition --width 9 | --width --engine network, limit
 validate addition --networks 9 | --networks --engine sampled network
 validate addition --engine network --network x.safetensors | x.safetensors
-validate addition --engine kernel --resume /dev/null/x | /dev/null/x
 validate addition --bits 3 --engine network --network float.safetensors | 2 --bits 3
 validate multiplication --engine network --network float.safetensors | addition 2 multiplication
 infer nofile.npz | nofile.npz

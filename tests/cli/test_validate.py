@@ -1,7 +1,6 @@
 """`validate`: verdict, report, JSON, quiet answer and exit code agree; its commands show the failures they speak of."""
 
 import json
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from facts import missing
 from long import LONG
 
 from bitwright import addition
-from bitwright.cli.main import main
 from bitwright.networks import FloatNetwork, Plan, Recipe, save_network, train
 
 ROOT = Path(__file__).parents[2]
@@ -87,7 +85,7 @@ def all_three(capsys: Captured, *arguments: object) -> tuple[str, dict[str, Any]
         ("swap.bw --max-steps 9 --oracle says:never", "exact", 0, "1 9"),
         ("swap.bw --max-steps 9 --oracle says:one", "not exact", 1, "1 says:one"),
         ("loop.sbn --max-steps 1000", "exact", 0, "8 1,000"),
-        ("multiplication --bits 6 --oracle arrays:says:product", "exact", 0, "4,096 0 says:product"),
+        ("multiplication --bits 6 --oracle says:product", "exact", 0, "4,096 0 says:product"),
         ("addition --bits 3 --engine sampled --seed 3", "not exact", 0, "64"),
     ],
 )
@@ -125,36 +123,3 @@ def test_seeds_choose_networks_and_sample_seeds_inputs(capsys: Captured) -> None
     ]
     found = document(capsys, "validate addition --bits 2 --engine network")
     assert (len(found["network_digests"]), found["seed"], found["sample_seed"]) == (1, 0, None)
-
-
-@for_each(
-    "command",
-    [
-        "addition --oracle says:minus",
-        "addition --bits 6 --engine sampled --networks 2 --seed 3 --random 200 --sample-seed 4",
-        "multiplication --bits 2 --engine sampled --random 15 --max-steps 1000",
-        "multiplication --bits 3 --engine sampled --rounding sign --seed 1 --random 15",
-        "multiplication --bits 3 --engine limit --rounding sign --padding 0 --oracle says:minus",
-        "permutation --bits 6 --engine sampled --rounding sign --random 40",
-        "permutation --order 3,1,2 --engine kernel --oracle says:minus",
-        "addition --bits 2 --engine network --network many --network 'opposite network.safetensors'",
-        "addition --bits 2 --engine network --width 2048 --networks 2 --seed 3 --oracle says:minus",
-        "'a sum.sbn' --machine A --engine templates --oracle says:minus --random 20",
-        "'a sum.sbn' --machine B --engine limit --rounding sign --oracle says:minus --random 20",
-        "'wrong rule.bw' --engine templates --oracle says:minus --max-steps 12",
-        f"{ROOT / 'examples' / 'subtraction.bw'} --let l=3 --oracle says:both",
-        "addition --bits 3 --tile 3 --engine sampled --seed 0",
-        '--oracle says:nine -- "-r\'ules.bw"',
-    ],
-)
-def test_the_printed_command_shows_the_failure(capsys: Captured, command: str) -> None:
-    code = main(["validate", "--json", *shlex.split(command)])
-    found = json.loads(capsys.readouterr().out)
-    assert (code, found["verdict"], found["wrong"] >= len(found["failures"]) > 0) == (1, "not exact", True)
-    for failure in found["failures"][:2]:
-        words = shlex.split(failure["command"])
-        assert words[:2] == ["bitwright", "run"]
-        main([*words[1:], "--json"])
-        shown = json.loads(capsys.readouterr().out)
-        assert shown["outputs"] == failure["outputs"] != failure["expected"]
-        assert shown["engine"] == found["engine"]

@@ -12,7 +12,6 @@ from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Plan, Recipe
 from bitwright.proofs.exhaustion.task import ProofTask, prove
 from bitwright.proofs.width import suggested_width
-from bitwright.validation import Arithmetic
 from bitwright.verbs.cells import TrainedCells, pattern_of, train_on_pattern
 from bitwright.verbs.trace import trace_states, trace_text
 
@@ -45,7 +44,7 @@ def test_several_positions_a_cell(tile: int) -> None:
 
 def test_all_inputs_through_the_network_at_the_speed_of_the_rules() -> None:
     task = multiplication(4)
-    done = validate(task, engine=engine(task, cells_of("multiplication")), oracle=Arithmetic("multiplication"))
+    done = validate(task, engine=engine(task, cells_of("multiplication")))
     assert done.verdict == "exact"
     assert done.task.sliced
     plain = validate(task, engine=engine(task, cells_of("multiplication"), evaluate=True), random=20)

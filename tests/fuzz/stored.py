@@ -37,7 +37,6 @@ from bitwright.networks import (
 from bitwright.networks.cache import cache_folder, cached_network
 from bitwright.proofs.exhaustion.task import ProofTask, prove
 from bitwright.rules import load
-from bitwright.validation import make_task, validate
 from paper.table import Table, load_table
 
 ALGORITHM = addition(2)
@@ -274,11 +273,6 @@ def check(path: Path) -> None:
     Certificate.load(path).check(ALGORITHM)
 
 
-@cache
-def _task() -> Any:
-    return make_task(ALGORITHM, make_engine("limit", PROGRAM))
-
-
 # Files that grow.
 
 
@@ -310,11 +304,6 @@ READERS = (
         "proofs that were begun",
         edited(lambda path: prove(_proof(), file=path), "good.part", edit_first_line),
         in_file("x.part", lambda path: prove(_proof(), file=path)),
-    ),
-    Reader(
-        "validation progress",
-        edited(lambda path: validate(_task(), resume=path), "progress.json", edit_json),
-        in_file("y.json", lambda path: validate(_task(), resume=path)),
     ),
     Reader(
         "checkpoints of machine V",

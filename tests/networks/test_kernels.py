@@ -58,7 +58,7 @@ exact = {
     "certificate of floats": of(certify(addition(2), small).to_dict()),
     "certificate of integers": of(certify(multiplication(3), cells.quantize()).to_dict()),
     "certificate of the limit": of(certify(addition(8)).to_dict()),
-    "validation": written(lambda path: validate(addition(3), engine="limit", resume=path)),
+    "validation": of(validate(addition(3), engine="limit").to_dict() | {"seconds": 0}),
 }
 trained = {
     "floats": train(multiplication(3), tile="all", width=2048, integer=False).digest,

@@ -30,12 +30,12 @@ def test_many_runs() -> None:
 def test_validations() -> None:
     exact = str(validated(addition(2))).splitlines()
     assert exact[0].startswith("EXACT: addition (add two 2-bit numbers by ripple carry), engine limit, calibrated")
-    assert exact[1] == "  inputs    16, exhaustive; 0 wrong by Python's integers or the ensure lines"
+    assert exact[1] == "  inputs    16, exhaustive; 0 wrong by its ensure lines"
     cells = train(addition(4))
     broken = replace(cells, weights=replace(cells.weights, last=-cells.weights.last))
     lines = str(validated(addition(4), network=broken, random=5)).splitlines()
     assert lines[0].startswith("NOT EXACT: addition (add two 4-bit numbers by ripple carry), engine network")
-    assert lines[1] == "  inputs    5, random, sample seed 0; 5 wrong by Python's integers or the ensure lines"
+    assert lines[1] == "  inputs    5, random, sample seed 0; 5 wrong by its ensure lines"
     assert "of which" in lines[-1]
 
 

@@ -1,17 +1,16 @@
 """A validation is about the content that it read when it began, whatever becomes of the files."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tasks import task_of
+from tasks import Arithmetic, task_of
 
 from bitwright import InputError, addition
 from bitwright.common.workers import Workers
 from bitwright.networks import FloatNetwork, Plan, Recipe, load_network, save_network, train
-from bitwright.validation import Arithmetic, Function, Task, Validation, validate
+from bitwright.validation import Function, Task, Validation, validate
 
 ALGORITHM = addition(2)
 EVERY = [Workers(), Workers("processes", 2)]  # and Ray in tests/test_workers.py
@@ -94,31 +93,6 @@ def test_weights_and_origin_are_what_a_network_is(tmp_path: Path, good: FloatNet
     assert len({network.digest for network in (good, *others)}) == 6
 
 
-def test_a_progress_file_belongs_to_the_weights_that_it_began_with(
-    tmp_path: Path, good: FloatNetwork, bad: FloatNetwork
-) -> None:
-    path, progress = put(good, tmp_path / "n.safetensors"), tmp_path / "progress.json"
-
-    class StopError(Exception):
-        pass
-
-    def spoil_and_stop(done: int, total: int) -> None:  # noqa: ARG001
-        put(bad, path)
-        raise StopError
-
-    with pytest.raises(StopError):
-        validate(task_with(path, random=3000), progress=spoil_and_stop, resume=progress)
-    begun = json.loads(progress.read_text())
-    assert (begun["batches"], begun["of"]["cells"]) == (1, [good.digest])
-    with pytest.raises(InputError, match=r"cells was"):
-        validate(task_with(path, random=3000), resume=progress)
-    put(good, path)
-    done = validate(task_with(path, random=3000), resume=progress)
-    assert (done.tally.inputs, done.verdict) == (3000, "exact")
-    moved = path.rename(tmp_path / "renamed.safetensors")  # the same content goes on from the same file
-    assert validate(task_with(moved, random=3000), resume=progress).tally == done.tally
-
-
 @pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
 def test_an_oracle_that_is_rewritten_meanwhile(workers: Workers, tmp_path: Path) -> None:
     """What was read is used to the end, also by a process that would find another file, or none."""
@@ -149,19 +123,3 @@ def test_an_oracle_in_a_package(layout: str, tmp_path: Path) -> None:
     task = task_of(ALGORITHM, oracle=Function.named(f"{name}:total", str(tmp_path), ("sum",)))
     assert validate(task).exact
     assert validate(task, Workers("processes", 2)).exact
-
-
-class Unknown:
-    name, arrays = "unknown", False
-
-    def __call__(self, values: dict[str, int]) -> dict[str, int]:
-        return {"sum": values["p"] + values["q"]}
-
-
-def test_no_file_to_resume_from_where_its_oracle_is_not_known(tmp_path: Path) -> None:
-    (tmp_path / "plain_sum.py").write_text("def total(p, q): return p + q\n")
-    task = task_of(ALGORITHM)
-    for oracle in (Function.named("plain_sum:total", str(tmp_path), ("sum",)), Unknown()):
-        with pytest.raises(InputError, match=r"oracle.*unchanged"):
-            validate(replace(task, oracle=oracle), resume=tmp_path / "begun.json")
-        assert not (tmp_path / "begun.json").exists()

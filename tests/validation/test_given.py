@@ -9,9 +9,9 @@ import pytest
 from cases import for_each
 from programs import EXAMPLES
 
-from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation, validate
+from bitwright import InputError, addition, parse, validate
 from bitwright.machines.programs import open_program
-from bitwright.validation import Arithmetic, Function
+from bitwright.validation import Function
 
 SMALL = addition(2)
 
@@ -38,7 +38,6 @@ class Added:
         (lambda **both: {"sum": both["p"] + both["q"]}, "<lambda>"),
         (partial(lambda p, q, more: p + q + more, more=0), "<lambda>"),
         (Added(), "Added"),
-        (Arithmetic("addition"), "Python's integers"),
     ],
 )
 def test_any_callable_is_an_oracle(oracle: Any, name: str) -> None:
@@ -63,7 +62,7 @@ def test_what_an_oracle_raises_is_said_and_kept() -> None:
         validate(SMALL, oracle=lambda a, b: a + b)
 
 
-@pytest.mark.parametrize("more", [{"workers": 2}, {"workers": "ray"}, {"resume": "begun.json"}])
+@pytest.mark.parametrize("more", [{"workers": 2}, {"workers": "ray"}])
 def test_a_callable_stays_in_its_process(more: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="oracle='MODULE:FUNCTION'"):
@@ -92,25 +91,6 @@ def test_ensure_lines_of_the_bits_of_a_signed_number() -> None:
 
 def test_a_module_without_a_text_in_the_folder_is_imported_as_it_is(tmp_path: Path) -> None:
     assert Function.named("builtins:pow", str(tmp_path), ("sum",)).load() is pow
-
-
-@pytest.mark.parametrize(
-    "algorithm", [addition(3), addition(2, counter=True), multiplication(2), permutation([2, 3, 1]), permutation([1])]
-)
-def test_shipped_algorithms_have_pythons_integers(algorithm: Algorithm) -> None:
-    assert validate(algorithm).to_dict()["oracle"] == "Python's integers"
-    other = validate(replace(algorithm, name="mine")).to_dict()["oracle"]
-    assert other == ("its ensure lines" if algorithm.ensures else "the rules")
-    assert validate(replace(algorithm, name="mine", ensures=())).to_dict()["oracle"] == "the rules"
-
-
-def test_an_algorithm_under_a_shipped_name_is_judged_by_its_rules() -> None:
-    """What has a shipped name and is another algorithm in any part claims nothing that we know of."""
-    small = replace(SMALL, ensures=())
-    for other in (replace(small, steps=1), replace(small, program=addition(2).program, outputs=SMALL.inputs)):
-        assert validate(other).to_dict()["oracle"] == "the rules"
-    text = "bits p[2]\nblock p[1]\nblock p[2]\nwhen p[1]=1 write p[1]\nwhen p[2]=1 write p[1]\ninput p\nsteps 1"
-    assert validate(parse(text, "permutation")).to_dict()["oracle"] == "the rules"
 
 
 def test_sbn_code_has_the_plain_interpreter() -> None:

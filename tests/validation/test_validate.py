@@ -1,6 +1,5 @@
 """Validation: the same result whoever does the work and however often it is interrupted; wrong programs are caught."""
 
-import json
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -9,13 +8,13 @@ import pytest
 from cases import for_each
 from facts import missing
 from programs import CASES, EXAMPLES, Case
-from tasks import task_of
+from tasks import Arithmetic, task_of
 
 from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation, run
 from bitwright.common.workers import Workers
 from bitwright.rules import load
 from bitwright.theory.proof import smallest_examples
-from bitwright.validation import Arithmetic, Function, Oracle, Tally, Task, validate
+from bitwright.validation import Function, Oracle, Tally, validate
 from bitwright.validation.judge import run_batch_of
 from bitwright.validation.task import Inputs
 
@@ -106,85 +105,6 @@ def test_the_sign_rule_where_it_is_wrong_is_reported() -> None:
     assert validate(task_of(algorithm, "limit", random=5000, rounding="sign", padding=padding)).tally.wrong == 0
 
 
-class StopError(Exception):
-    pass
-
-
-@pytest.mark.parametrize("plain", [False, True])
-def test_interrupted_and_resumed_equals_uninterrupted(tmp_path: Path, plain: bool) -> None:
-    text = addition(6).text().replace("when p[2]=1 q[2]=1 write c[2]", "when p[2]=1 q[2]=1 write p[2]")
-    task = task_of(parse(text) if plain else addition(10), "limit", oracle=Arithmetic("addition"), plain=plain)
-    assert task.batches == 4
-    path = tmp_path / "progress.json"
-    for expected_batches in (1, 2, 3):
-
-        def stop(done: int, total: int) -> None:
-            raise StopError(f"{done} of {total}")
-
-        with pytest.raises(StopError):
-            validate(task, progress=stop, resume=path)
-        assert json.loads(path.read_text())["batches"] == expected_batches
-    resumed, whole = validate(task, resume=path), validate(task)
-    assert resumed.tally == whole.tally
-    assert (whole.tally.wrong > 0) == plain
-    assert (resumed.margin, resumed.worst) == (whole.margin, whole.worst)
-    again = validate(task, resume=path, progress=stop)  # nothing is left to do
-    assert again.tally == whole.tally
-
-
-def test_a_run_that_matches_in_every_block_is_resumed(tmp_path: Path) -> None:
-    task = task_of(permutation([2, 3, 1]), "limit")
-    whole = validate(task, resume=tmp_path / "begun.json")
-    assert max(whole.tally.matches) == 3
-    assert validate(task, resume=tmp_path / "begun.json").tally == whole.tally
-
-
-@for_each(
-    ("change", "message"),
-    [
-        (lambda d: d | {"format": "bitwright validation 0"}, "validation version"),
-        (lambda d: d | {"batches": 5}, "0 1 5"),
-        (lambda d: d | {"batches": 0}, "counts"),
-        (lambda d: d | {"more": 1}, "unknown more"),
-        (lambda d: {name: d[name] for name in d if name != "tally"}, "lacks tally"),
-        (lambda d: d | {"tally": d["tally"] | {"wrong": -1}}, "wrong integer"),
-        (lambda d: d | {"tally": d["tally"] | {"wrong": 1}}, "counts"),
-        (lambda d: d | {"tally": d["tally"] | {"triples": [[1, 2]]}}, "triples must"),
-        (lambda d: d | {"tally": d["tally"] | {"margin": "0.5"}}, "margin must"),
-        (lambda d: d | {"tally": d["tally"] | {"failures": [{"index": "0x1"}]}}, "lacks inputs"),
-        (lambda d: d | {"tally": d["tally"] | {"first_beyond": {"index": 1, "inputs": {}}}}, "16 1"),
-        (lambda d: d | {"of": d["of"] | {"engine": "templates"}}, "engine templates"),
-        (lambda d: d | {"of": {}}, "lacks algorithm"),
-        (lambda _: [], "contains list"),
-    ],
-)
-def test_other_files_are_refused(tmp_path: Path, change: object, message: str) -> None:
-    task = task_of(addition(2), "limit", oracle=Arithmetic("addition"))
-    path = tmp_path / "progress.json"
-    validate(task, resume=path)
-    path.write_text(json.dumps(change(json.loads(path.read_text()))))  # type: ignore[operator]
-    with pytest.raises(InputError) as refused:
-        validate(task, resume=path)
-    assert missing(str(refused.value), message) == []
-
-
-def test_a_resumed_file_belongs_to_one_task(tmp_path: Path) -> None:
-    path = tmp_path / "progress.json"
-    task = task_of(addition(2), "limit", oracle=Arithmetic("addition"))
-    validate(task, resume=path)
-    others: list[tuple[Task, str]] = [
-        (task_of(addition(3), "limit", oracle=Arithmetic("addition")), "algorithm"),
-        (task_of(addition(2), "limit", Arithmetic("addition"), rounding="sign", padding=0), "rounding"),
-        (task_of(addition(2), "limit", Arithmetic("addition"), padding=1), "examples"),
-        (task_of(addition(2), "limit", oracle=Arithmetic("addition"), random=16), "random"),
-        (replace(task, oracle=None), "oracle"),
-        (replace(task, limit=3), "step limit"),
-    ]
-    for other, what in others:
-        with pytest.raises(InputError, match=f"belongs to another validation: its {what} was"):
-            validate(other, resume=path)
-
-
 def test_random_inputs_do_not_depend_on_batches() -> None:
     inputs = Inputs(multiplication(40).inputs, 3000, 7)
     whole = inputs.indices(inputs.rows(0, 3000), 3000)
@@ -215,23 +135,13 @@ def test_runs_that_do_not_end() -> None:
 class Always:
     """An oracle with one answer."""
 
-    name, arrays = "always", False
+    name = "always"
 
     def __init__(self, answer: dict[str, int] | None) -> None:
         self.answer = answer
 
     def __call__(self, values: object) -> dict[str, int] | None:  # noqa: ARG002
         return self.answer
-
-
-def test_an_answer_about_arrays_is_checked_against_single_ones() -> None:
-    class Broken(Arithmetic):
-        def __call__(self, values: object) -> dict[str, object]:
-            found = dict(super().__call__(values))  # type: ignore[arg-type]
-            return {name: value if isinstance(value, int) else value * 0 for name, value in found.items()}
-
-    with pytest.raises(Exception, match="contradicts itself"):
-        validate(task_of(addition(3), oracle=Broken("addition")))
 
 
 @for_each(

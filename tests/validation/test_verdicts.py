@@ -1,14 +1,12 @@
 """The three verdicts: what is exact, what is not, and what a step limit leaves open."""
 
 from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from cases import for_each
 from tasks import task_of
 
-from bitwright import InputError, parse, run
+from bitwright import parse, run
 from bitwright.machines import assemble, machine_b, run_interpreter
 from bitwright.machines.sbn.oracle import InterpreterOracle
 from bitwright.validation import UNKNOWN, Validation, validate
@@ -27,7 +25,7 @@ def counts(done: Validation) -> tuple[str, int, int, int, int]:
 class Says:
     """An oracle that answers by the first input."""
 
-    name, arrays = "says", False
+    name = "says"
 
     def __init__(self, *answers: object) -> None:
         self.answers = answers
@@ -103,16 +101,6 @@ def test_the_plain_interpreter_proves_that_a_run_never_ends() -> None:
     done = validate(task_of(algorithm, "templates", oracle=InterpreterOracle(code, 1), limit=3_000))
     assert done.verdict == "not decided"  # of those that end, it has not seen the end
     assert (done.tally.wrong, done.tally.unfinished, done.tally.endless) == (0, endless, 0)
-
-
-def test_a_file_to_resume_from_belongs_to_the_code_of_the_interpreter(tmp_path: Path) -> None:
-    code, other = (assemble(text, "endless") for text in (ENDLESS, ENDLESS.replace("three 3", "three 2")))
-    task = task_of(machine_b(code.sizes).algorithm(code), "templates", oracle=InterpreterOracle(code, 300), limit=3_000)
-    done = validate(task, resume=tmp_path / "begun.json")
-    assert validate(task, resume=tmp_path / "begun.json").tally == done.tally
-    for oracle in (InterpreterOracle(code, 301), InterpreterOracle(other, 300)):
-        with pytest.raises(InputError, match=r"oracle.*content"):
-            validate(replace(task, oracle=oracle), resume=tmp_path / "begun.json")
 
 
 @BOTH

@@ -231,7 +231,6 @@ RUNS: dict[str, tuple[Callable[[], object], str]] = {
     "rounding": (lambda: bw.run(small(), ONES, engine="limit", rounding=5), "'5'"),
     "random": (lambda: bw.validate(small(), random="x"), "random integer"),  # type: ignore[arg-type]
     "workers": (lambda: bw.validate(small(), workers=3.5), "workers number"),  # type: ignore[arg-type]
-    "resume": (lambda: bw.validate(small(), resume=5), "file resume"),  # type: ignore[arg-type]
     "validate": (lambda: bw.validate(small(), steps="x"), "limit integer"),  # type: ignore[arg-type]
     "certify": (lambda: bw.certify(small(), padding="x"), "padding integer"),  # type: ignore[arg-type]
     "rule": (lambda: bw.certify(small(), rounding=5), "'5'"),  # type: ignore[arg-type]

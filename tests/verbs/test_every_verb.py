@@ -155,9 +155,7 @@ def test_datasets(tmp_path: Path, capsys: Captured, options: list[str], given: d
 def test_validations(capsys: Captured, options: list[str], given: dict[str, Any]) -> None:
     told = said(capsys, "validate", "addition", "--bits", "2", *options)
     for one in (found := bw.validate(SMALL, **given).to_dict(), told):
-        one.update(seconds=0, evaluations_per_second=0)
-    for failure in told["failures"]:
-        assert failure.pop("command").startswith("bitwright run addition p=")
+        one.update(seconds=0)
     assert json.loads(json.dumps(found)) == told
 
 

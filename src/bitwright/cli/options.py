@@ -127,8 +127,8 @@ Options
     For an ONNX file: a bit is on if its output exceeds this.  [default: 0.5]
 --oracle FILE | certify
     An ONNX file that gives the correct outputs, instead of the rules.
---oracle [arrays:]MODULE:FUNCTION | validate
-    A Python function that returns the correct outputs; with arrays: it takes NumPy arrays, which is much faster.
+--oracle MODULE:FUNCTION | validate
+    A Python function that returns the correct outputs.
 --domain NAME | certify
     With --network: states (the default), runs (of all inputs), or cells (the only choice for a network of cells).
 --domain NAME | size
@@ -224,7 +224,7 @@ Work and output
     infer, it limits the search for blocks and then for a shorter text, and the default is 60.
 --workers WORKERS | train certify validate
     1 (this process), a number of processes, all, ray, ray:2 or ray:ADDRESS.
---resume FILE | run certify validate
+--resume FILE | run certify
     Keep finished work in this file, and continue from it if it exists.
 --memory FROM:TO | run
     For images: show these words at the end, including TO; also a single ADDRESS, or a label of a .sq file.

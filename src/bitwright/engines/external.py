@@ -229,13 +229,10 @@ class ModelEngine(Engine):
         self.program, self._model, self._reads = program, model, reads
         self._fitted = FittedModel.of(model, reads, Pattern.of_state(program))
         self._rules = PackedRules(self._fitted.columns.program)
-        self.digests, self.covered = [model.digest], model.covered
+        self.digests = [model.digest]
 
     def __reduce__(self) -> tuple[type[ModelEngine], tuple[Program, HeldModel, Reads]]:
         return ModelEngine, (self.program, self._model, self._reads)
-
-    def describe(self) -> dict[str, object]:
-        return {"engine": self.name, "trained networks": list(self.digests), "model": self._fitted.describe()}
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:  # noqa: ARG002
         return ArrayBatch(self, states)
@@ -264,12 +261,9 @@ class ModelDecider(Decider):
         super().__init__(pattern, pattern.program.templates, None)
         self._fitted = FittedModel.of(model, reads, pattern)
         self.exact, self.width, self.digests = self._fitted.exact, self._fitted.width, [model.digest]
-        self._model, self._reads, self.covered = model, reads, model.covered
+        self._model, self._reads = model, reads
         for kind in range(len(pattern.kinds)):
             self._check_same(kind)
-
-    def describe(self) -> dict[str, object]:
-        return {"model": self._fitted.describe()}
 
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:  # noqa: ARG002
         raise InputError("a third-party network of cells must be evaluated one kind at a time")

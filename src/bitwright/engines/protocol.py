@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.common.bits import BoolArray
-from bitwright.common.workers.linear_algebra import Library, kernel_name
+from bitwright.common.workers.linear_algebra import Library
 from bitwright.rules import Program
 from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
@@ -146,7 +146,6 @@ class Engine(ABC):
     seed: int | None = None
     networks: int | None = None
     digests: Sequence[str] = ()  # of the networks used, not of their files
-    covered: bool = True  # whether they cover everything that it evaluates
     library: Library | None = None  # the library that adds its floats; None if no float decides
 
     @property
@@ -177,11 +176,6 @@ class Engine(ABC):
     def together(self, states: BoolArray) -> int:  # noqa: ARG002
         """Returns how many of these states to step together."""
         return self.chunk
-
-    def describe(self) -> dict[str, object]:
-        """Returns, as JSON, what its steps depend on besides the program; equal descriptions mean equal steps."""
-        by = {} if self.library is None else {"kernel": kernel_name(self.library)}
-        return {"engine": self.name, "rounding": self.rounding, "examples": self.examples, **by}
 
     @abstractmethod
     def begin(self, states: BoolArray, long: bool = False) -> Batch:

@@ -98,9 +98,6 @@ class SampledEngine(Engine):
     def rules(self) -> PackedRules:
         return PackedRules(self.program)
 
-    def describe(self) -> dict[str, object]:
-        return {**super().describe(), "networks": self.networks, "seed": self.seed}
-
     def begin(self, states: BoolArray, long: bool = False) -> SampledBatch:  # noqa: ARG002
         return SampledBatch(self, states)
 

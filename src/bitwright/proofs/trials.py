@@ -10,7 +10,7 @@ import numpy as np
 
 from bitwright.common.bits import BoolArray
 from bitwright.rules import Algorithm, Word
-from bitwright.rules.ensure_runs import Runs
+from bitwright.rules.ensures import Runs
 from bitwright.runs.run import run_batch
 
 LATE = "the run is not over in time"

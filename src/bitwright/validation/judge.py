@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bitwright.common.bits import BoolArray
 from bitwright.engines.protocol import Engine
 from bitwright.rules import Algorithm, Program
-from bitwright.rules.ensure_runs import Runs
+from bitwright.rules.ensures import Runs
 from bitwright.rules.layout import IntArray
 from bitwright.runs.loop import Ends, drive, ending_of
 from bitwright.runs.observers import Margins, StepComparison
@@ -23,8 +23,7 @@ from bitwright.runs.run import run_batch
 from bitwright.runs.sliced import Numbers, Outcome, Rows, SlicedPlan, SlicedRuns, is_cut_off, plan, triples
 from bitwright.theory.encoding import pack_words, unpack
 from bitwright.validation.oracles import Expected, expected
-from bitwright.validation.report import MOST_FAILURES, BrokenBound, Failure, Tally
-from bitwright.validation.task import Inputs, Task, values_of
+from bitwright.validation.task import MOST_FAILURES, BrokenBound, Failure, Inputs, Tally, Task, values_of
 
 
 class Definition:

@@ -1,23 +1,31 @@
-"""Oracles: the expected outputs, computed without any engine under validation."""
+"""Oracles: the expected outputs, from a Python function or from `ensure` lines, without any engine under validation."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
-from hashlib import sha256
+from functools import lru_cache
+from importlib import import_module, invalidate_caches
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from inspect import iscoroutine
 from operator import index
+from pathlib import Path
+from threading import Lock
+from types import ModuleType
 from typing import Any, ClassVar, Final, Literal, Protocol
 
 import numpy as np
 
 from bitwright.common.bits import BoolArray, any_digits, shorten
-from bitwright.common.errors import BitwrightError, InputError
+from bitwright.common.errors import InputError, suggestion
 from bitwright.rules import Algorithm
-from bitwright.rules.ensure_runs import Runs
-from bitwright.rules.ensures import EnsureLine
+from bitwright.rules.ensures import EnsureLine, Runs
 from bitwright.rules.expressions import Combined, Expression, Named, names_in
-from bitwright.runs.sliced import MOST_BITS, Numbers
+from bitwright.runs.sliced import Numbers
 
 Values = Mapping[str, Any]
 
@@ -39,42 +47,8 @@ class Oracle(Protocol):
     def name(self) -> str:
         """Its name in reports."""
 
-    @property
-    def arrays(self) -> bool:
-        """Whether it accepts whole arrays."""
-
     def __call__(self, values: Values) -> Answer:
         """The outputs by name; None if the run never ends; UNKNOWN if it cannot tell."""
-
-
-class ValueOracle:
-    """An oracle that is a value: its repr contains everything that its answers depend on."""
-
-    @property
-    def digest(self) -> str:
-        """The sha256 of its repr."""
-        return sha256(repr(self).encode()).hexdigest()
-
-
-@dataclass(frozen=True)
-class Arithmetic(ValueOracle):
-    """Python's own integers; the expressions also work on arrays."""
-
-    operation: str  # addition, multiplication or permutation
-    order: tuple[int, ...] = ()
-    arrays = True
-
-    @property
-    def name(self) -> str:
-        return "Python's integers"
-
-    def __call__(self, values: Values) -> Mapping[str, Any]:
-        if self.operation == "addition":
-            return {"sum": values["p"] + values["q"]}
-        if self.operation == "multiplication":
-            return {"product": values["multiplicand"] * values["multiplier"]}
-        p = values["p"]
-        return {"p": sum((p >> i & 1) << (place - 1) for i, place in enumerate(self.order))}
 
 
 @dataclass(frozen=True)
@@ -89,11 +63,10 @@ class Expected:
 def expected(oracle: Oracle, algorithm: Algorithm, values: Mapping[str, Numbers], count: int) -> Expected:
     """Evaluates the oracle on these inputs."""
     names = [word.name for word in algorithm.outputs]
-    if oracle.arrays and values:
-        nowhere = np.zeros(count, dtype=bool)
-        return Expected(_ask_at_once(oracle, names, _fitting(algorithm, values), count), nowhere, nowhere)
-    columns = [np.zeros(count, dtype=object) for _ in names]
     endless, unknown = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
+    if isinstance(oracle, EnsureOracle) and oracle.plain and values:
+        return Expected([oracle.at_once(values, count)[name] for name in names], endless, unknown)
+    columns = [np.zeros(count, dtype=object) for _ in names]
     lists = {name: array.tolist() for name, array in values.items()}
     for place in range(count):
         answer = oracle({name: column[place] for name, column in lists.items()})
@@ -103,82 +76,169 @@ def expected(oracle: Oracle, algorithm: Algorithm, values: Mapping[str, Numbers]
             unknown[place] = True
         else:
             for name, column in zip(names, columns, strict=True):
-                column[place] = whole_number(output_of(answer, name, oracle), oracle, name)
+                column[place] = _output_of(answer, name, oracle)
     return Expected(columns, endless, unknown)
 
 
-def is_wide(algorithm: Algorithm) -> bool:
-    """Whether some numbers are longer than a machine word, so that arrays hold Python integers."""
-    return any(len(word.bits) > MOST_BITS for word in (*algorithm.inputs, *algorithm.outputs))
-
-
-def _fitting(algorithm: Algorithm, values: Mapping[str, Numbers]) -> dict[str, Numbers]:
-    """The values in read-only arrays of a type that can hold the outputs."""
-    found = {name: array.astype(object if is_wide(algorithm) else np.int64) for name, array in values.items()}
-    for array in found.values():
-        array.flags.writeable = False
-    return found
-
-
-def _ask_at_once(oracle: Oracle, names: list[str], values: Mapping[str, Numbers], count: int) -> list[Numbers]:
-    """One answer for whole arrays, spot-checked against answers for single inputs."""
-    found = oracle(values)
-    columns = [whole_numbers(output_of(found, name, oracle), oracle, name, count) for name in names]
-    for place in sorted({0, count // 7, count // 3, count // 2, count - 1}):
-        given = {name: int(array[place]) for name, array in values.items()}
-        single = oracle(given)
-        for name, column in zip(names, columns, strict=True):
-            alone = whole_number(output_of(single, name, oracle), oracle, name)
-            if int(column[place]) != alone:
-                case = " ".join(f"{name}={shorten(value)}" for name, value in given.items())
-                raise InputError(
-                    f"the oracle {oracle.name} contradicts itself on arrays: for {case} alone it returns "
-                    f"{name}={shorten(alone)}, among {count:,} inputs {name}={shorten(int(column[place]))}"
-                )
-    return columns
-
-
-def output_of(answer: Answer, name: str, oracle: Oracle) -> Any:
-    if not isinstance(answer, Mapping):
-        raise BitwrightError(f"the array oracle {oracle.name} must return arrays, got {shown(answer)}")
+def _output_of(answer: Mapping[str, Any], name: str, oracle: Oracle) -> int:
+    """An output as an integer; nothing is rounded or parsed from text."""
     if name not in answer:
         raise InputError(f"the oracle {oracle.name} returned no output {name}")
-    return answer[name]
-
-
-def whole_number(value: object, oracle: Oracle, name: str) -> int:
-    """An output as an integer; nothing is rounded or parsed from text."""
+    value = answer[name]
     try:
-        return index(bool(value) if isinstance(value, np.bool_) else value)  # type: ignore[arg-type]
+        return index(bool(value) if isinstance(value, np.bool_) else value)
     except Exception:
-        raise InputError(f"the oracle {oracle.name} must return integers, got {shown(value)} for {name}") from None
+        raise InputError(f"the oracle {oracle.name} must return integers, got {_shown(value)} for {name}") from None
 
 
-def whole_numbers(value: object, oracle: Oracle, name: str, count: int) -> Numbers:
-    """An output as an array of integers, one per input."""
-    if not isinstance(value, np.ndarray):
-        raise InputError(f"the oracle {oracle.name} must return NumPy arrays, got {shown(value)} for output {name}")
-    if value.shape != (count,):
-        raise InputError(
-            f"the oracle {oracle.name} must return a number for each of {count:,} inputs, "
-            f"got an array of shape {value.shape} for output {name}"
-        )
-    if value.dtype == object:
-        return np.array([whole_number(item, oracle, name) for item in value.tolist()], dtype=object)
-    if value.dtype.kind not in "iub":
-        raise InputError(
-            f"the oracle {oracle.name} must return integers, got an array of {value.dtype} for output {name}"
-        )
-    return value.astype(object if value.dtype == np.uint64 else np.int64)
-
-
-def shown(value: object) -> str:
+def _shown(value: object) -> str:
     """Any value in a few words."""
     try:
         with any_digits():
             return shorten(repr(value))
     except Exception:
         return f"a {type(value).__name__}"
+
+
+# Python functions.
+
+_lock = Lock()
+
+
+@dataclass(frozen=True)
+class Function:
+    """A user's Python function that takes the inputs by name: an object of this process, or MODULE:FUNCTION.
+
+    It returns a dictionary of outputs, or the bare number if there is one output; None if a run never ends. The file of
+    a named function is read once, and its text is sent to other processes, but not what it imports.
+    """
+
+    name: str
+    outputs: tuple[str, ...]
+    function: Callable[..., Any] | None = None  # an object of this process
+    folder: str = ""  # for a named function: the first place to look for its module
+    text: bytes | None = field(default=None, repr=False)  # text of its file; None for packages and installed modules
+
+    @classmethod
+    def of(cls, algorithm: Algorithm, given: Callable[..., Any] | str) -> Function:
+        """The oracle from a function or its name; a file is read at once, so that its errors are reported at once.
+
+        >>> from bitwright import addition
+        >>> Function.of(addition(2), lambda p, q: p + q)({"p": 1, "q": 2})
+        {'sum': 3}
+        """
+        outputs = tuple(word.name for word in algorithm.outputs)
+        if isinstance(given, str):
+            return cls.named(given, os.getcwd(), outputs)
+        if not callable(given):
+            got = f"a {type(given).__name__}"
+            raise InputError(f"an oracle must be a function of the inputs or a name MODULE:FUNCTION, got {got}")
+        inner = getattr(given, "func", given)  # of functools.partial
+        return cls(str(getattr(inner, "__name__", type(inner).__name__)), outputs, given)
+
+    @classmethod
+    def named(cls, where: str, folder: str, outputs: tuple[str, ...]) -> Function:
+        """MODULE:FUNCTION with the current text of its file; raises InputError if there is no such function."""
+        found = cls(where, outputs, folder=folder, text=_text(_names(where)[0], folder))
+        found.load()
+        return found
+
+    def load(self) -> Callable[..., Any]:
+        """Returns the function; raises InputError, which names what is missing."""
+        if self.function is not None:
+            return self.function
+        module, name = _names(self.name)
+        with _lock:
+            loaded = _module(module, self.folder, self.text)
+        function = getattr(loaded, name, None)
+        if not callable(function):
+            known = [word for word in vars(loaded) if callable(getattr(loaded, word)) and not word.startswith("_")]
+            raise InputError(f"module {module} has no function '{shorten(name)}'{suggestion(name, known)}")
+        return function  # type: ignore[no-any-return]
+
+    def __call__(self, values: Values) -> Mapping[str, Any] | None:
+        """The outputs by name; None if the run never ends."""
+        try:
+            found = self.load()(**values)
+            if iscoroutine(found):
+                found.close()
+                raise InputError(f"the oracle {self.name} is async; it must be a plain function")
+        except (KeyboardInterrupt, InputError):
+            raise
+        except BaseException as error:  # also SystemExit, which must not count as agreement
+            given = ", ".join(f"{name}={value}" for name, value in values.items())
+            raise InputError(f"the oracle {self.name} failed on {given}: {_brief(error)}") from error
+        if found is None or isinstance(found, Mapping):
+            return found
+        if len(self.outputs) != 1:
+            wanted = ", ".join(self.outputs)
+            raise InputError(f"the oracle {self.name} must return a dictionary with {wanted}, got {_shown(found)}")
+        return {self.outputs[0]: found}
+
+
+def _names(where: str) -> tuple[str, str]:
+    module, colon, name = where.partition(":")
+    if not (module and colon and name):
+        raise InputError(f"an oracle must be named module:function, such as checks:expected, got '{shorten(where)}'")
+    if module.endswith(".py") or "/" in module:
+        path = Path(module.removesuffix(".py"))
+        inside = not path.is_absolute() and ".." not in path.parts
+        plain = ".".join(path.parts) if inside else path.name
+        folder = "" if inside else f", from the folder {shorten(str(path.parent))}"
+        wanted = f"{shorten(plain)}:{shorten(name)}{folder}"
+        raise InputError(f"an oracle is named by its module, not its file; write {wanted}")
+    return module, name
+
+
+def _text(name: str, folder: str) -> bytes | None:
+    """The text of a module in the folder; None for packages and installed modules, which are imported as they are."""
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    invalidate_caches()
+    try:
+        spec = PathFinder.find_spec(name, [folder]) if "." not in name else find_spec(name)
+        spec = spec or find_spec(name)
+        if spec is None:
+            raise ModuleNotFoundError(f"No module named '{name}'")
+        place = None if spec.origin is None or spec.submodule_search_locations is not None else Path(spec.origin)
+        ours = place is not None and place.suffix == ".py" and place.is_relative_to(folder)
+        return place.read_bytes() if place is not None and ours else None
+    except BaseException as error:  # finding a module in a package imports the package
+        raise _cannot_import(name, error) from None
+
+
+@lru_cache(64)
+def _module(name: str, folder: str, text: bytes | None) -> ModuleType:
+    """Creates a module from this text, whatever its file now contains; without a text, imports the installed module."""
+    try:
+        if text is None:
+            return import_module(name)
+        spec = spec_from_file_location(name, Path(folder, *name.split(".")).with_suffix(".py"))
+        assert spec is not None
+        module = sys.modules[name] = module_from_spec(spec)
+        exec(compile(text, str(spec.origin), "exec", dont_inherit=True), vars(module))
+    except BaseException as error:  # a user's module can raise anything on import
+        if text is not None:
+            sys.modules.pop(name, None)
+        raise _cannot_import(name, error) from None
+    return module
+
+
+def _cannot_import(name: str, error: BaseException) -> InputError:
+    if isinstance(error, KeyboardInterrupt):
+        raise error
+    return InputError(f"cannot import the oracle's module '{shorten(name)}': {_brief(error)}")
+
+
+def _brief(error: BaseException) -> str:
+    """An exception in a few words, even if its own `str` fails."""
+    try:
+        return shorten(" ".join(f"{type(error).__name__}: {error}".split()), 200)
+    except Exception:
+        return type(error).__name__
+
+
+# Ensure lines.
 
 
 @dataclass(frozen=True)
@@ -192,31 +252,31 @@ class _Definition:
 
 
 @dataclass(frozen=True)
-class Ensured(ValueOracle):
+class EnsureOracle:
     """Outputs computed from the lines that define them as functions of the inputs."""
 
-    lines: tuple[str, ...]  # the source text, part of the repr
     ensures: tuple[EnsureLine, ...]
     definitions: tuple[_Definition, ...]
     widths: tuple[tuple[str, int, bool], ...]  # name, bits and signedness of each output
     name: ClassVar[str] = "its ensure lines"
 
     @property
-    def arrays(self) -> bool:
-        """Whether each line defines one output by one expression for all inputs; arrays then hold Python integers."""
+    def plain(self) -> bool:
+        """Whether each line defines one output by one expression for all inputs."""
         plain = all(one.condition is None and one.output.index is None for one in self.definitions)
         return plain and len(self.ensures) == len(self.definitions) == len(self.widths)
+
+    def at_once(self, values: Mapping[str, Numbers], count: int) -> dict[str, Numbers]:
+        """The outputs for many inputs, if the lines are plain."""
+        runs = Runs(count, values, {})
+        columns = {one.output.text: np.asarray(runs.value(one.line, one.value)) for one in self.definitions}
+        return {name: np.broadcast_to(column, count) for name, column in columns.items()}
 
     def __call__(self, values: Values) -> Answer:
         """The outputs; UNKNOWN if no line defines one of them.
 
         Raises InputError if lines contradict each other, so that no outputs satisfy all of them.
         """
-        if values and all(isinstance(value, np.ndarray) for value in values.values()):
-            count = len(next(iter(values.values())))
-            runs = Runs(count, values, {})
-            columns = {one.output.text: np.asarray(runs.value(one.line, one.value)) for one in self.definitions}
-            return {name: np.broadcast_to(column, count) for name, column in columns.items()}
         known: dict[str, int] = {}
         bits: dict[tuple[str, int], int] = {}
         for definition in self.definitions:
@@ -244,14 +304,14 @@ class Ensured(ValueOracle):
         return known
 
 
-def ensured(algorithm: Algorithm) -> Ensured | None:
+def ensure_oracle(algorithm: Algorithm) -> EnsureOracle | None:
     """The oracle defined by the lines of an algorithm; None if they leave an output undefined."""
     outputs = {word.name for word in algorithm.outputs}
     definitions = tuple(found for line in algorithm.ensures for found in _definitions(line, outputs))
     if {found.output.text for found in definitions} != outputs:
         return None
     widths = tuple((word.name, len(word.bits), word.signed) for word in algorithm.outputs)
-    return Ensured(tuple(line.line() for line in algorithm.ensures), algorithm.ensures, definitions, widths)
+    return EnsureOracle(algorithm.ensures, definitions, widths)
 
 
 def _definitions(line: EnsureLine, outputs: set[str]) -> Iterator[_Definition]:

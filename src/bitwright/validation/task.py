@@ -1,32 +1,22 @@
-"""Validation tasks, and the file from which an interrupted validation resumes.
-
-All files are read once, at the start.
-"""
+"""Validation tasks: an algorithm, an engine, inputs and an oracle; and the counts of their runs."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import sha256
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
 
-from bitwright.common.bits import shorten
-from bitwright.common.errors import InputError
-from bitwright.common.files.documents import check_fields, one_of, parse, read_file, whole
-from bitwright.common.files.storage import write_atomically
+from bitwright.common.errors import InputError, option
 from bitwright.engines.protocol import Engine
-from bitwright.rules import Algorithm, Program, Word
+from bitwright.rules import Algorithm, Word
 from bitwright.runs.sliced import MOST_BITS, Numbers, Rows, counting, numbers
-from bitwright.theory.decisions import blocks_range
+from bitwright.theory.decisions import Triple
 from bitwright.theory.encoding import unpack
-from bitwright.validation.oracles import Oracle, ValueOracle
-from bitwright.validation.report import ANY_TABLE, Tally
+from bitwright.validation.oracles import Oracle
 
 MAX_BITS = 48  # 2^48 additions would take months; more can only be sampled
 MAX_RANDOM = 10**12
@@ -87,7 +77,7 @@ def choose_inputs(algorithm: Algorithm, random: int | None, seed: int) -> Inputs
     if random is None and inputs.bits > MAX_BITS:
         raise InputError(
             f"{algorithm.name} has {inputs.bits:,} input bits; all inputs can be run up to {MAX_BITS} bits; "
-            "sample them with --random N"
+            f"sample them with {option('random')}"
         )
     if random is not None and not 1 <= random <= MAX_RANDOM:
         raise InputError(f"the number of random inputs must be between 1 and 10^12, got {random}")
@@ -136,98 +126,69 @@ class Task:
         return min(self.batch, self.inputs.count - number * self.batch)
 
 
-def describe(task: Task) -> dict[str, Any]:
-    """Everything that the results depend on, as JSON; a validation resumes only if all of it is unchanged."""
-    oracle = task.oracle
-    if oracle is not None and not isinstance(oracle, ValueOracle):
-        raise InputError(
-            f"a resume file cannot verify that the oracle {oracle.name} is unchanged; leave out the file, or "
-            "write ensure lines"
+MOST_FAILURES = 10  # kept in a tally, smallest index first; all are counted
+_COUNTS = ("inputs", "outside", "wrong", "unfinished", "endless", "unjudged", "evaluations", "wrong_steps", "beyond")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An input whose run ended with outputs that contradict the oracle or an `ensure` line."""
+
+    index: int
+    inputs: dict[str, int]
+    outputs: dict[str, int]
+    expected: dict[str, int] | None  # None: it should not have ended; empty if the oracle does not know
+    line: str | None = None  # the first `ensure` line that is false
+
+
+@dataclass(frozen=True)
+class BrokenBound:
+    """An input whose run met a state with more matches than declared."""
+
+    index: int
+    inputs: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts of inputs, runs, and the states they passed through; tallies of parts add up to that of the whole."""
+
+    inputs: int = 0  # inputs that were run
+    outside: int = 0  # inputs skipped because a `where` line is false
+    wrong: int = 0  # runs whose outputs contradict the oracle or an `ensure` line
+    unfinished: int = 0  # runs cut off by the step limit; their outputs are unknown
+    endless: int = 0  # those that the oracle expects never to end
+    unjudged: int = 0  # runs that ended, but whose outputs the oracle cannot judge
+    failures: tuple[Failure, ...] = ()  # by index
+    evaluations: int = 0  # steps taken, from every state of every run
+    steps: int = 0  # of the longest run
+    wrong_steps: int = 0  # evaluations whose result differs from the rules
+    matches: frozenset[int] = frozenset()  # every n that occurred
+    beyond: int = 0  # runs that met more matches than declared
+    first_beyond: BrokenBound | None = None  # the run among them with the smallest index
+    triples: frozenset[Triple] = frozenset()
+    margin: float | None = None  # the smallest measured by an engine
+
+    def __add__(self, other: Tally) -> Tally:
+        failures = {failure.index: failure for failure in (*self.failures, *other.failures)}
+        bounds = [bound for bound in (self.first_beyond, other.first_beyond) if bound is not None]
+        margins = [margin for margin in (self.margin, other.margin) if margin is not None]
+        return Tally(
+            **{name: getattr(self, name) + getattr(other, name) for name in _COUNTS},
+            failures=tuple(failures[index] for index in sorted(failures)[:MOST_FAILURES]),
+            steps=max(self.steps, other.steps),
+            matches=self.matches | other.matches,
+            first_beyond=min(bounds, key=lambda bound: bound.index, default=None),
+            triples=self.triples | other.triples,
+            margin=min(margins, default=None),
         )
-    rules = replace(task.algorithm, invariants=())  # invariants are not tested
-    return {
-        "algorithm": sha256(rules.text().encode()).hexdigest(),
-        **task.engine.describe(),
-        "inputs": task.inputs.count,
-        "random": task.inputs.random,
-        "sample seed": task.inputs.seed,
-        "oracle": "the rules" if oracle is None else oracle.name,
-        "oracle's content": None if oracle is None else oracle.digest,
-        "step limit": task.limit,
-        "batch": task.batch,
-        "plain": not task.sliced,
-    }
 
+    @property
+    def undecided(self) -> int:
+        """The number of runs not known to be right or wrong."""
+        return self.unfinished - self.endless + self.unjudged
 
-FORMAT = "bitwright validation 4"
-_MAX_BYTES = 1 << 28
-_WHAT = "a validation file"
-
-
-class ProgressFile:
-    """The progress file of one validation."""
-
-    def __init__(self, path: Path, task: Task) -> None:
-        self._path, self._task, self._of = path, task, describe(task)
-
-    def save(self, batches: int, tally: Tally) -> None:
-        """Records that the first `batches` batches are done."""
-        document = {
-            "format": FORMAT,
-            "of": self._of,
-            "batches": batches,
-            "tally": tally.to_json(),
-        }
-        write_atomically(self._path, (json.dumps(document) + "\n").encode())
-
-    def load(self) -> tuple[int, Tally]:
-        """Batches done and their tally; zero if there is no such file yet."""
-        path, task = self._path, self._task
-        if not path.exists():
-            return 0, Tally()
-        document = parse(read_file(path, _MAX_BYTES), path, _WHAT)
-        if document.get("format") != FORMAT:
-            raise InputError(f"{path} was not written by a validation of this version; choose another file")
-        fields = {
-            "format": one_of(FORMAT),
-            "of": ANY_TABLE,
-            "batches": whole(0, task.batches),
-            "tally": ANY_TABLE,
-        }
-        check_fields(document, path, _WHAT, fields)
-        self._compare(document["of"])
-        batches, tally = document["batches"], Tally.from_json(document["tally"], path)
-        if not _adds_up(tally) or tally.inputs + tally.outside != min(batches * task.batch, task.inputs.count):
-            raise InputError(f"{path} is not {_WHAT}: its counts do not add up")
-        if not _can_occur(tally, task.algorithm.program):
-            raise InputError(f"{path} is not {_WHAT}: it has matches that no state of {task.algorithm.name} can have")
-        return batches, tally
-
-    def _compare(self, then: dict[str, Any]) -> None:
-        check_fields(then, self._path, _WHAT, dict.fromkeys(self._of, lambda _: None))
-        for name, value in self._of.items():
-            if then[name] != value:
-                before, is_now = (shorten(str(v)) for v in (then[name], value))
-                raise InputError(
-                    f"{self._path} belongs to another validation: its {name} was {before}, now it is {is_now}"
-                )
-
-
-def _adds_up(tally: Tally) -> bool:
-    return (
-        tally.wrong + tally.unfinished + tally.unjudged <= tally.inputs
-        and tally.endless <= tally.unfinished
-        and len(tally.failures) <= tally.wrong
-        and bool(tally.failures) == bool(tally.wrong)
-        and tally.wrong_steps <= tally.evaluations
-        and tally.beyond <= tally.inputs
-        and bool(tally.beyond) == (tally.first_beyond is not None)
-    )
-
-
-def _can_occur(tally: Tally, program: Program) -> bool:
-    """Whether states of this program can have these n, and bits these numbers of writers and matches."""
-    n_max, writers = blocks_range(program).n_max, set(program.writers[program.writers > 0].tolist())
-    return max(tally.matches, default=0) <= n_max and all(
-        n <= n_max and c in writers and m <= min(n, c) for n, c, m in tally.triples
-    )
+    @property
+    def n_max(self) -> int:
+        """The largest n that occurred."""
+        return max(self.matches, default=0)

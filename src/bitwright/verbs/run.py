@@ -14,8 +14,7 @@ from bitwright.common.lazy import is_a
 from bitwright.engines.protocol import Engine
 from bitwright.rules import Algorithm, Program
 from bitwright.rules.algorithm import check_inputs
-from bitwright.rules.ensure_runs import Runs
-from bitwright.rules.ensures import joined
+from bitwright.rules.ensures import Runs, joined
 from bitwright.runs.observers import Watch
 from bitwright.runs.progress import Progress
 from bitwright.runs.run import BatchRun, Run, run_batch, run_with

@@ -32,15 +32,10 @@ class Decider:
     seed: int | None = None
     width: int | None = None
     digests: Sequence[str] = ()
-    covered = True  # whether digests cover everything that it evaluates
     tolerance = 0.0  # outputs this close to a threshold count as equal to it
 
     def __init__(self, pattern: Pattern, examples: int, rounding: Rounding | None) -> None:
         self.pattern, self.examples, self.rounding = pattern, examples, rounding  # None for a custom threshold
-
-    def describe(self) -> dict[str, object]:
-        """Returns the other facts that its outputs depend on."""
-        return {}
 
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
         """Returns bits and margins, (states, k) both, for the matches (states, templates) and n of each state."""

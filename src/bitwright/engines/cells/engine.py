@@ -62,7 +62,6 @@ class CellEngine(Engine):
         self.library = None if decider.exact else NUMPY
         self.examples, self.kind = decider.examples, decider.kind
         self.seed, self.networks, self.digests = decider.seed, decider.networks, decider.digests
-        self.covered = decider.covered
         self._known: dict[int, tuple[IntArray, BoolArray, FloatArray]] = {}  # outputs, if there are no tables
 
     def __getstate__(self) -> dict[str, object]:
@@ -136,11 +135,6 @@ class CellEngine(Engine):
     def together(self, states: BoolArray) -> int:
         tabled = not self.evaluate and self._compiled and self.tables is not None
         return 1 if tabled and self.packed is not None and one_by_one(self.program, states) else self.chunk
-
-    def describe(self) -> dict[str, object]:
-        drawn = {} if self.name != "sampled" else {"networks": self.networks, "seed": self.seed}
-        own = {"cells": list(self.digests), **drawn, "tile": self.wiring.tile, "evaluate": self.evaluate}
-        return {**super().describe(), **own, **self.decider.describe()}
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:
         if self.evaluate or self.tables is None:

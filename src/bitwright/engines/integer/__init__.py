@@ -185,9 +185,6 @@ class IntegerDeviceEngine(Engine):
         """Pickles as its constructor arguments."""
         return IntegerDeviceEngine, (self.program, self.network, self.rounding, self._where)
 
-    def describe(self) -> dict[str, object]:
-        return {**super().describe(), "integer networks": self.digests}
-
     def begin(self, states: BoolArray, long: bool = False) -> Batch:  # noqa: ARG002
         return IntegerDeviceBatch(self, states)
 

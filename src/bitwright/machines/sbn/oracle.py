@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bitwright.machines.sbn.code import Code, interpret
-from bitwright.validation.oracles import UNKNOWN, Answer, ValueOracle, Values
+from bitwright.validation.oracles import UNKNOWN, Answer, Values
 
 
 @dataclass(frozen=True)
-class InterpreterOracle(ValueOracle):
+class InterpreterOracle:
     """The plain SBN interpreter, for at most `limit` instructions; each takes a run at least one step.
 
     It reports a run as endless only if the same instruction has met the same memory twice.
@@ -17,7 +17,6 @@ class InterpreterOracle(ValueOracle):
 
     code: Code
     limit: int
-    arrays = False
 
     @property
     def name(self) -> str:
