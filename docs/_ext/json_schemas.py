@@ -23,7 +23,6 @@ TITLES = {
     "certify": "`certify`, of the limit",
     "certify-network": "`certify --network`",
     "certify-decoder": "`certify` of a task (.task)",
-    "certify-state": "`certify --network --state`",
     "dataset-executions": "`dataset --executions`",
     "show-cells": "`show --tile 1`",
     "show-network": "`show` of a network file",

@@ -152,7 +152,6 @@ certify addition --n declared | bound
 certify addition --padding -1 | 0 1000000000
 certify addition --domain runs | --network
 certify addition --yes | --network
-certify addition --state p[1] | --network
 certify addition --workers 2 | --network
 certify addition --tile 1 --n declared | --n cells
 certify addition --tile 99 | 99
@@ -164,7 +163,6 @@ certify own.bw --network own.bw | own.bw program; network, .safetensors
 certify go.bw --network cells.safetensors --sizes l=1..3 --let l=2 | l
 certify addition --network whole.safetensors --rounding sign | 0
 certify addition --network whole.safetensors --n blocks | --n --network
-certify addition --network whole.safetensors --state p[1] --domain runs | --state
 certify addition --network whole.safetensors -o cert.txt | .json
 certify addition --network whole.safetensors --device gpu | 'gpu'
 certify addition --network cells.safetensors --domain runs | cells domain

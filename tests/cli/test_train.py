@@ -263,7 +263,7 @@ def test_every_verb_takes_a_kind_without_ports(name: str, capsys: Captured) -> N
     rules, own = f"{name}.bw", "--network n.safetensors"
     for command in (
         *(f"certify {rules} {own} -o c.json", f"certify {rules} {own} --check c.json"),
-        *(f"certify {rules} {own} --state kind1_block1[1]", f"run {rules} a=0 b=1 {own}"),
+        f"run {rules} a=0 b=1 {own}",
         *(f"run {rules} a=0 b=1 {own} --evaluate", f"run {rules} a=0 b=1 --engine limit --tile 1"),
         *(f"run {rules} a=0 b=1 --engine sampled --tile 1", f"trace {rules} a=0 b=1 {own}", f"validate {rules} {own}"),
         *(f"show {rules} --tile 1", "show n.safetensors"),

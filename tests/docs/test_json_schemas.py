@@ -58,7 +58,6 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("quantize", 0, [NARROW, ["export", NET, "--to", "integer", "-o", "{folder}/whole.safetensors"]]),
     ("show-network", 0, [INTEGER, ["show", NET]]),
     ("certify-network", 0, [INTEGER, ["certify", "addition", "--network", NET, "--domain", "runs"]]),
-    ("certify-state", 0, [INTEGER, ["certify", "addition", "--network", NET, "--state", "p[1] q[1]"]]),
     ("certify-decoder", 0, [ADDER]),
     ("certify-decoder", 1, [WRONG]),
     ("certify-decoder", 1, [TRIED]),

@@ -12,7 +12,7 @@ from bitwright.engines.integer.fused import FusedSums
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import Bounds, ExactSums, columns_of
 from bitwright.proofs.exhaustion.domains import ALL
-from bitwright.proofs.exhaustion.findings import IntegerJudge, written_bits
+from bitwright.proofs.exhaustion.judges import IntegerJudge, written_bits
 from bitwright.verbs.cells import as_algorithm, pattern_of
 
 

@@ -19,7 +19,7 @@ from bitwright import Algorithm, addition, multiplication, parse
 from bitwright.networks import FloatNetwork, IntegerNetwork, Plan, Recipe, save_network, train
 from bitwright.networks.integer import ExactSums
 from bitwright.networks.quantize import quantize
-from bitwright.proofs.exhaustion.findings import written_bits
+from bitwright.proofs.exhaustion.judges import written_bits
 
 # A bit that is never written (`mode`), a block without templates (`spare`), one with a template for every configuration
 # (`full`), and one whose first configuration without a template is not 0 (`pair`).

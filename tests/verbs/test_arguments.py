@@ -69,7 +69,6 @@ def runs(*values: Any, **named: Any) -> Callable[[], object]:
 BOOL = np.zeros((1, 2), dtype=bool)
 SECONDS = "seconds is a number above 0 and below a million, got"
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
-    "state of a number": (lambda: bw.certify(small(), adder(), state=cast(Any, 3)), "state str 3"),
     "no rows": (lambda: bw.infer(states(rows=0)), "executions states"),
     "no rows at a size": (lambda: bw.infer({2: states(2), 3: states(3, 0)}), "executions states"),
     "order of text": (lambda: bw.permutation(cast(Any, "21")), "3 1 2 '21'"),
@@ -119,7 +118,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
 WRONG |= {
     "a list": (lambda: bw.certify(small(), [trained()]), "give network"),  # type: ignore[arg-type]
     "workers": (lambda: bw.certify(small(), trained(), workers=-1), "workers number"),
-    "resume": (lambda: bw.certify(small(), trained(), resume=3), "file resume"),  # type: ignore[arg-type]
+    "resume": (lambda: bw.certify(bw.addition(4), adder(), resume=3), "file resume"),  # type: ignore[arg-type]
     "domain": (lambda: bw.certify(small(), trained(), domain="all"), "'all'"),
     "other cells": (lambda: bw.certify(bw.permutation([2, 1]), adder()), "cell like"),
     "combine": (lambda: bw.Network.combine([small()]), "networks Algorithm"),  # type: ignore[list-item]

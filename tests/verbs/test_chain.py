@@ -66,7 +66,7 @@ def test_sizes_that_are_not_asked_for_decide_nothing(cells: bool) -> None:
     assert own.certified
     assert str(own).splitlines()[0].endswith("; what the rules compute is proved at size 8 (refuted at l=11)")
     small = bw.parse(ELSEWHERE, l=2)
-    whole = bw.certify(small, bw.train(small, tile="all", integer=False))
+    whole = bw.certify(small, bw.train(small, tile="all"))
     assert "y == x and (x != 1025 or y == 0), at size 2 (refuted at l=11); it is right" in str(whole).splitlines()[0]
 
 

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 import bitwright
-from bitwright import addition, certify, check, executions, infer, multiplication, parse, run, train, validate
+from bitwright import addition, certify, check, executions, infer, multiplication, parse, run, validate
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
-from bitwright.networks import FloatNetwork
 from bitwright.proofs.function.prove import prove_function
 from bitwright.proofs.kinds import prove_kinds
 from bitwright.proofs.unrolling import prove_at_size
@@ -53,13 +52,6 @@ def test_a_result_is_true_where_its_verdict_is_yes(name: str, tmp_path: Path, mo
     yes, no = RESULTS[name]
     assert bool(yes()) is True
     assert bool(no()) is False
-
-
-def test_a_network_and_one_of_its_states() -> None:
-    good = train(addition(2), tile="all", integer=False, width=2048).weights
-    bad = FloatNetwork(good.first.copy(), -good.last, good.origin)
-    for network, right in ((good, True), (bad, False)):
-        assert bool(certify(addition(2), network)) is bool(certify(addition(2), network, state="p[1]")) is right
 
 
 def test_every_class_with_a_verdict_has_a_truth() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +10,12 @@ import click
 from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller, is_quiet
 from bitwright.cli.reporting import print_result, refuted
-from bitwright.cli.targets import Target, keep_sizes, option_words
+from bitwright.cli.targets import Target, keep_sizes
 from bitwright.cli.tasks import certify_task, find_certificate, is_task
 from bitwright.common.errors import InputError, ProofError
 
 if TYPE_CHECKING:
-    from bitwright.verbs.certificates import Certificate, StateReport
+    from bitwright.verbs.certificates import Certificate
 
 _TASKS = ("seconds", "measure")  # options of tasks
 
@@ -43,23 +42,20 @@ def command(
     The verdict is the weakest of all claims: certified, refuted (with an incorrect input or state), tested or not
     proved. Exit 1 unless it is certified. With --check, also exit 1 if any claim in the file fails.
     """
-    from bitwright.verbs.certificates import StateReport
-
     if is_task(target.name):
         return certify_task(Path(target.name), network, output, check, as_json, how)
     opt.refuse("goes with tasks of transformers (.task)", *_TASKS)
-    _check_options(network, output, how["state"])
-    shown = {name: how[name] for name in ("threshold", "oracle")}
+    _check_options(network, output)
     found = _prove(target, output, network, how) if check is None else _check(target, check, network, how)
     if isinstance(found, ProofError):
         return refuted(found, as_json)
-    if as_json or isinstance(found, StateReport):
+    if as_json:
         return print_result(found, as_json)
-    click.echo(found.sentence if is_quiet() else "\n".join(found.report(_see(found, target, network, shown))))
+    click.echo(found.sentence if is_quiet() else "\n".join(found.report()))
     return 0 if found else 1
 
 
-def _check_options(network: Path | None, output: Path | None, state: str | None) -> None:
+def _check_options(network: Path | None, output: Path | None) -> None:
     from bitwright.verbs.network import is_decoder_file
 
     if network is not None and is_decoder_file(network):
@@ -70,8 +66,6 @@ def _check_options(network: Path | None, output: Path | None, state: str | None)
         opt.refuse("goes with an ONNX file, --network MODEL.onnx", "threshold")
     if output is not None and output.suffix != ".json":
         raise InputError(f"-o takes a .json file, got {output}")
-    if state is not None:
-        opt.refuse("does not go with --state, which checks a single state", "output", "check", "domain", "resume")
 
 
 def _open(target: Target, network: Path | None, how: dict[str, Any], claimed: Certificate | None = None) -> Any:
@@ -87,7 +81,6 @@ def _open(target: Target, network: Path | None, how: dict[str, Any], claimed: Ce
         held = [Model(network, threshold=0.5 if threshold is None else threshold)]
     if len(held) > 1:
         raise InputError(f"{network} holds several networks; combine them with bitwright export --to integer")
-    how["oracle"] = None if how["oracle"] is None else Model(how["oracle"])
     by_cells = tiled or how["sizes"] is not None if network is None else getattr(held[0], "cells", True)
     algorithm = target.algorithm(networks=held, cells=by_cells)
     if claimed is not None and tiled and not claimed.cells:
@@ -111,16 +104,16 @@ def _check(target: Target, check: Path, network: Path | None, how: dict[str, Any
     )
     claimed = Certificate.load(find_certificate(check, network))
     algorithm, model = _open(target, network, how, claimed)
-    same = {name: how[name] for name in ("tile", "device", "workers", "yes", "oracle")}
+    same = {name: how[name] for name in ("tile", "device", "workers", "yes")}
     try:
         return claimed.check(algorithm, model, sizes=how["sizes"] or claimed.sizes, progress=TerminalTeller(), **same)
     except ProofError as error:
         return error
 
 
-def _prove(target: Target, output: Path | None, network: Path | None, how: dict[str, Any]) -> Certificate | StateReport:
+def _prove(target: Target, output: Path | None, network: Path | None, how: dict[str, Any]) -> Certificate:
     """Makes the certificate and writes it to its file; unfinished work is kept in a file next to it."""
-    from bitwright.verbs.certificates import Certificate, check_writable
+    from bitwright.verbs.certificates import check_writable
     from bitwright.verbs.certify import certify
 
     algorithm, model = _open(target, network, how)
@@ -130,23 +123,14 @@ def _prove(target: Target, output: Path | None, network: Path | None, how: dict[
         if network is not None:
             kept = kept or output.with_name(output.name + ".part")
     try:
-        found: Certificate | StateReport = certify(algorithm, model, **how | {"resume": kept, "progress": tell})
+        found: Certificate = certify(algorithm, model, **how | {"resume": kept, "progress": tell})
     except KeyboardInterrupt:
         if kept is not None:
             tell.note(f"finished work is in {kept}; the same command continues from there")
         raise
-    if output is not None and isinstance(found, Certificate):
+    if output is not None:
         found.save(output)
         tell.note(f"wrote {output}")
         if kept is not None and how["resume"] is None:
             kept.unlink(missing_ok=True)
     return found
-
-
-def _see(found: Certificate, target: Target, network: Path | None, options: dict[str, Any]) -> str:
-    """The command that shows the state of the counterexample; empty without one."""
-    if not found.shown_by:
-        return ""
-    sizes = target.let_words() if found.sizes is None else ["--sizes", found.sizes]
-    words = option_words({"machine": target.machine, "network": network, **options, "state": found.shown_by})
-    return f"bitwright certify {shlex.join([target.name, *sizes, *words])}"

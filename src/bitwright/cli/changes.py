@@ -39,6 +39,7 @@ INSTEAD = {
     "--scope": "give --domain input, inputs or runs",
     "--seeds": "give --seed FROM..TO",
     "--start": "in Python there is train(..., start='random')",
+    "--state": "certify shows the state of a counterexample, in Python certificate.counterexample",
     "--states": "give --from states:N",
     "--trainer": "--device cuda trains by PyTorch, and Python has train(..., trainer='torch')",
     "--undetermined": "open writes are left out and listed; --json has their number, undetermined",

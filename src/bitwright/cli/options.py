@@ -125,8 +125,6 @@ Options
     Prove this network, a .safetensors or ONNX file, instead of the limit; for a .task, this decoder.
 --threshold X | certify
     For an ONNX file: a bit is on if its output exceeds this.  [default: 0.5]
---oracle FILE | certify
-    An ONNX file that gives the correct outputs, instead of the rules.
 --oracle MODULE:FUNCTION | validate
     A Python function that returns the correct outputs.
 --domain NAME | certify
@@ -134,9 +132,6 @@ Options
 --domain NAME | size
     What must be right. For an ensemble: one input, all inputs (the default) or all steps of all runs. With --of
     network: all states (the default) or the states of runs.
---state BITS | certify
-    With --network: check one state, or for a network of cells one cell, given by the names of its bits that are on, or
-    none.
 --measure | certify
     For a .task: also find the smallest margin, or count the wrong inputs.
 --delta P | size

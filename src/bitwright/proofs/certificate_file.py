@@ -98,7 +98,6 @@ def check_certificate(
     workers: Workers | None = None,
     progress: Progress | None = None,
     device: str = "cpu",
-    oracle: FittedModel | None = None,
 ) -> Verdict:
     """Proves everything again; raises ProofError at the first claim that is not confirmed.
 
@@ -112,7 +111,6 @@ def check_certificate(
         workers: where the parts of a network proof run.
         progress: called with the amount done and the total.
         device: where a network is evaluated.
-        oracle: a network whose outputs define what is right, in place of the rules.
     """
     check_subject(certificate, algorithm, network)
     again: AnyVerdict
@@ -120,7 +118,7 @@ def check_certificate(
         again = _limit_again(certificate, algorithm, progress)
     else:
         assert network is not None
-        how: dict[str, Any] = {"workers": workers, "progress": progress, "device": device, "oracle": oracle}
+        how: dict[str, Any] = {"workers": workers, "progress": progress, "device": device}
         again = certify_network(algorithm, network, certificate.domain, **how)
     # The version and the checked sizes are not claims of this proof; everything else must be reproduced exactly.
     information = {"version", "sizes"} | ({"arithmetic"} if isinstance(certificate, LimitVerdict) else set())
@@ -248,7 +246,6 @@ MODEL_FIELDS: dict[str, Check] = {
     "reads": one_of("states", "templates", "cells"),
     "columns": each(whole(0, _MOST), 2, 2),
     "threshold": number(),
-    "oracle": optional(_ANY_TABLE),
     "runtime": optional(text()),
     "machine": optional(text()),
 }

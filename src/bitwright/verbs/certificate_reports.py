@@ -12,7 +12,7 @@ from bitwright.proofs.sizes import CoveredSizes
 
 if TYPE_CHECKING:
     from bitwright.proofs.exhaustion.certificate import BitInState
-    from bitwright.verbs.certificates import BitNames, Certificate, StateReport
+    from bitwright.verbs.certificates import BitNames, Certificate
 
 
 def limit_report(c: Certificate) -> Iterator[str]:
@@ -53,16 +53,16 @@ def limit_report(c: Certificate) -> Iterator[str]:
     yield f"  scope     the limit only; {proves} certifies a network"
 
 
-def network_report(c: Certificate, see: str) -> Iterator[str]:
-    """The report on a network, without the other links; `see` is the command that shows its counterexample."""
+def network_report(c: Certificate) -> Iterator[str]:
+    """The report on a network, without the other links."""
     title = "" if _computes(c) else _title(c).removesuffix(", ") + ": " * bool(c.about.name)
     yield f"{c.verdict.upper()}: {network_statement(c, title)}"
     yield f"  network   {c.claims[-1].sentence}"
     if c.model is not None:
         yield from _model(c, c.model)
     else:
-        weights = f"integers of {c.weight_bits} bits" if c.weight_bits else c.arithmetic
-        yield f"  weights   width {c.width:,}, {counted(c.examples, 'example')}, {weights}; sha256 {c.network_sha256}"
+        weights = f"width {c.width:,}, {counted(c.examples, 'example')}, integers of {c.weight_bits} bits"
+        yield f"  weights   {weights}; sha256 {c.network_sha256}"
     ns = [n for n, _, _ in c.by_n]
     yield f"  matches   n = {min(ns):,} to {max(ns):,}" if ns else "  matches   none"
     if c.closest is not None and c.distance is not None and c.margin is not None:
@@ -73,14 +73,11 @@ def network_report(c: Certificate, see: str) -> Iterator[str]:
                 yield f"  margin    an output is {-c.margin:.3g} on the wrong side of {threshold}: {where}"
             else:
                 yield f"  margin    every output is at least {rounded_down(c.margin)} from {threshold}: {where}"
-        elif c.weight_bits:
+        else:
             margin = thousandths(c.margin)
             yield f"  distance  every sum is at least {c.distance:,} from its threshold: {where}; margin {margin}"
-        else:
-            yield f"  margin    every sum is at least {rounded_down(c.margin)} beyond all rounding errors: {where}"
     if c.counterexample is not None:
         yield from _counterexample(c, c.counterexample)
-        yield f"  see it    {see}"
     if c.holds:
         yield "  checked   every state was tried again, and every number in the file was confirmed"
     yield f"  {'program' if c.kinds is None else 'pattern'}   {c.program_id}"
@@ -91,8 +88,6 @@ def _model(c: Certificate, model: Mapping[str, Any]) -> Iterator[str]:
     reads = {"states": "a state", "templates": "matched templates", "cells": "a cell"}[model["reads"]]
     columns = f"{model['columns'][0]:,} columns ({reads}) to {model['columns'][1]:,}, on above {model['threshold']:g}"
     yield f"  model     {model['form']}, {columns}; sha256 {c.network_sha256}"
-    if model["oracle"] is not None:
-        yield f"  oracle    {model['oracle']['name']} decides what is correct, instead of the rules"
     yield f"  numbers   {c.arithmetic}"
     ran = "not installed, so no state was run; pip install onnxruntime"
     if model["runtime"] is not None:
@@ -161,14 +156,6 @@ def _counterexample(c: Certificate, found: BitInState) -> Iterator[str]:
     if names:
         smallest = ", in the smallest size that has one" if ".." in (c.sizes or "") else ""
         yield f"  names     in brackets: bits of the first cell of the kind, and what its port sets{smallest}"
-
-
-def state_report(found: StateReport) -> Iterator[str]:
-    """The output of a network for each bit of a state."""
-    for line in found.bits:
-        said = "" if line.sum is None else f"  G = {line.sum:>12,}  T = {line.threshold:>12,}"
-        mark = "" if line.given == line.expected else f"  must be {line.expected}"
-        yield f"  {_called(line.bit, found.about.names):<24} {line.given}{said}{mark}"
 
 
 def _title(c: Certificate) -> str:

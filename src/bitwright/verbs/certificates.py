@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
@@ -17,16 +17,14 @@ from bitwright.proofs.certificate import LimitVerdict, Verdict
 from bitwright.proofs.certificate_file import claims_of, read_verdict
 from bitwright.proofs.claims import ONE_SIZE, Claim, Outcome
 from bitwright.proofs.exhaustion.certificate import NetworkVerdict
-from bitwright.proofs.exhaustion.one_state import OneState
 from bitwright.rules.algorithm import MAX_EXAMPLES
 from bitwright.rules.ensures import joined
-from bitwright.verbs.certificate_reports import limit_report, network_report, network_statement, state_report
+from bitwright.verbs.certificate_reports import limit_report, network_report, network_statement
 from bitwright.verbs.chain import ClaimChain
 from bitwright.verbs.progress import Teller, teller
 from bitwright.verbs.sizes import as_programs
 
 if TYPE_CHECKING:
-    from bitwright.networks.external.model import Model
     from bitwright.runs.progress import Progress
     from bitwright.verbs.proof_target import Provable
     from bitwright.verbs.sizes import SizesAsked, Subject
@@ -156,15 +154,6 @@ class Certificate(Shown, Report):
         """The verdict and its subject: the function that a network computes if that is proved, otherwise its steps."""
         return f"{self.verdict}: {network_statement(self)}" if self.of == "network" else self.proof.sentence
 
-    @property
-    def shown_by(self) -> str:
-        """The bits that are on in the counterexample of a network, in the form that `state` accepts."""
-        found = None if self.of == "limit" else self.counterexample
-        if found is None:
-            return ""
-        # with no bit on, the kind says which cell it is
-        return " ".join(found.on) or (found.bit.partition("_")[0] if self.about.names else "none")
-
     def text(self) -> str:
         """The text of the certificate file, with every number of the proof.
 
@@ -213,7 +202,6 @@ class Certificate(Shown, Report):
         device: str | None = None,
         workers: str | int = "1",
         yes: bool = False,
-        oracle: Model | Callable[..., Any] | None = None,
         progress: Teller | Progress | bool | None = None,
     ) -> Certificate:
         """Proves every claim again, and returns the certificate with `holds` set; raises ProofError otherwise.
@@ -223,7 +211,7 @@ class Certificate(Shown, Report):
         Args:
             what: the program or programs that it is about.
             network: the network that it is about; None for the limit.
-            sizes, tile, device, workers, yes, oracle, progress: as for `certify`.
+            sizes, tile, device, workers, yes, progress: as for `certify`.
 
         >>> from bitwright import addition, certify, train
         >>> adder = train(addition(4))
@@ -233,7 +221,7 @@ class Certificate(Shown, Report):
         from bitwright.verbs.certify import ProofWork, check
 
         work = ProofWork(teller(progress), device, str(workers), yes)
-        return check(self, as_programs(what), network, sizes, tile, oracle, work)
+        return check(self, as_programs(what), network, sizes, tile, work)
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as `bitwright certify --json` prints it.
@@ -262,15 +250,14 @@ class Certificate(Shown, Report):
             numbers |= {"local_states": self.own.states, "names": names}
         return named | numbers | more
 
-    def report(self, see: str = "") -> list[str]:
-        """The lines of its report; `see` is the command that shows the state of a counterexample.
+    def report(self) -> list[str]:
+        """The lines of its report.
 
         >>> from bitwright import addition, certify
         >>> certify(addition(2)).report()[1]
         '  function  proved at every size (laws, 311 windows)'
         """
-        see = see or f"certify(what, network, state={self.shown_by!r})"
-        headline, *rows = limit_report(self) if self.of == "limit" else network_report(self, see)
+        headline, *rows = limit_report(self) if self.of == "limit" else network_report(self)
         return [headline, *(f"  {claim.about:<9} {claim.sentence}" for claim in self.chain.claims), *rows]
 
 
@@ -295,29 +282,6 @@ def _network_claim(own: NetworkVerdict, where: str) -> Claim:
         sentence += f"; with {own.arithmetic} on this machine, which is no proof"
     found = None if own.counterexample is None else asdict(own.counterexample)
     return Claim("network", _OUTCOMES[own.verdict], where, how, sentence, found)
-
-
-@dataclass(frozen=True, repr=False)
-class StateReport(OneState, Report):
-    """The output of a network for every bit of one state, next to that of the rules."""
-
-    about: ProvedProgram = field(default_factory=ProvedProgram, compare=False, repr=False)
-
-    @property
-    def sentence(self) -> str:
-        """How many examples match, and whether the network is right."""
-        return f"n = {self.n}: {counted(self.n, 'example')} matched, {'right' if self.right else 'WRONG'}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The state as `bitwright certify --state --json` prints it."""
-        own = {*self.on, *(one.bit for one in self.bits)}
-        names = {bit: list(names) for bit, names in self.about.names.items() if bit in own}
-        found = {"name": self.about.name} | asdict(self) | ({"names": names} if self.about.names else {})
-        del found["about"]
-        return found
-
-    def rows(self) -> Iterator[str]:
-        return state_report(self)
 
 
 def _plain(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
@@ -13,7 +13,6 @@ from bitwright.common.errors import (
     ProofError,
     TrainCellsError,
     counted,
-    listing,
     option,
     shorten,
 )
@@ -22,13 +21,12 @@ from bitwright.common.workers import Workers
 from bitwright.engines.cells.network import TABLED
 from bitwright.engines.external import FittedModel
 from bitwright.networks import IntegerNetwork
-from bitwright.networks.external import Model, is_model
+from bitwright.networks.external import is_model
 from bitwright.proofs import certificate
 from bitwright.proofs.certificate import LimitVerdict
 from bitwright.proofs.certificate_file import check_certificate, check_subject
 from bitwright.proofs.exhaustion.certificate import NetworkVerdict, certify_network
 from bitwright.proofs.exhaustion.domains import usual_domain
-from bitwright.proofs.exhaustion.one_state import look_at_state, state_with
 from bitwright.proofs.exhaustion.task import MOST, ProofTask, check_size, duration, expected_seconds, how_many
 from bitwright.proofs.ranges import matches_range
 from bitwright.rules import Algorithm
@@ -39,7 +37,7 @@ from bitwright.theory.decisions import training_size
 from bitwright.theory.rounding import ROUNDINGS, Rounding, check_rounding
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.layout import ColumnTask
-from bitwright.verbs.certificates import Certificate, StateReport
+from bitwright.verbs.certificates import Certificate
 from bitwright.verbs.chain import prove_chain
 from bitwright.verbs.devices import gpu_name
 from bitwright.verbs.progress import Teller, say_compiling, teller
@@ -69,10 +67,6 @@ def certify(
 ) -> Decision: ...
 @overload
 def certify(
-    what: Subject | Sequence[Subject], network: Provable, *, state: str, sizes: SizesAsked | None = None
-) -> StateReport: ...
-@overload
-def certify(
     what: Subject | Sequence[Subject],
     network: Provable | None = None,
     *,
@@ -82,13 +76,11 @@ def certify(
     n: str | None = None,
     padding: int | None = None,
     tile: Tile | None = None,
-    state: None = None,
     device: str | None = None,
     workers: str | int = "1",
     yes: bool = False,
     resume: str | PathLike[str] | None = None,
     function: bool = False,
-    oracle: Model | Callable[..., Any] | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> Certificate: ...
 def certify(
@@ -101,18 +93,16 @@ def certify(
     n: str | None = None,
     padding: int | None = None,
     tile: Tile | None = None,
-    state: str | None = None,
     device: str | None = None,
     workers: str | int = "1",
     yes: bool = False,
     resume: str | PathLike[str] | None = None,
     function: bool = False,
-    oracle: Model | Callable[..., Any] | None = None,
     module: Module | None = None,
     seconds: float | None = None,
     measure: bool = False,
     progress: Teller | Progress | bool | None = None,
-) -> Certificate | StateReport | Decision:
+) -> Certificate | Decision:
     """Proves or refutes that a network makes every step of the rules; without a network, that the limit does.
 
     With a `network`, every state of a `domain` is tried in exact arithmetic. Without a network, the proof is about the
@@ -124,8 +114,6 @@ def certify(
     certified: this network computes sum == p + q, at every size
     >>> certify(addition(4), adder, sizes="1..64").sizes
     '1..64'
-    >>> print(certify(addition(4), adder, state="p[1]").sentence)
-    n = 1: 1 example matched, right
     >>> print(certify(multiplication(10)).sentence)
     certified
 
@@ -145,14 +133,12 @@ def certify(
             assumption, which the certificate names) or "reachable" (met in the runs of all inputs).
         padding: for the limit, examples that are never matched.
         tile: prove networks of cells, with this many neighbouring cells taken as one; "all" for the whole state.
-        state: inspect a single state instead, in which these bits are on.
         device: where states are tried; by default a long proof moves to a GPU.
         workers: how many processes share the states; "all" or "ray".
         yes: start a proof even if it takes more than 10 minutes.
         resume: a file that records progress; after an interruption the proof continues from it.
         function: also prove what the code of a machine computes, which can take minutes. What rules compute is always
             proved if the program has an `ensure` line: at every size if possible, else at the sizes given.
-        oracle: another network of your own, which replaces the rules as the reference.
         module: for a transformer, the function from tokens to logits that the decoder describes; it is compared with
             the decoder, and replays the counterexample.
         seconds: for a transformer, the time limit; 600 by default.
@@ -163,14 +149,14 @@ def certify(
         from bitwright.verbs.decoders import certify_decoder
 
         others: dict[str, object] = {"sizes": sizes, "domain": domain, "rounding": rounding, "n": n, "tile": tile}
-        others |= {"state": state, "device": device, "function": function, "oracle": oracle, "yes": yes}
+        others |= {"device": device, "function": function, "yes": yes}
         refuse("does not go with a task of a transformer", padding=padding, **others)
         options: dict[str, Any] = {"seconds": seconds, "measure": measure, "workers": workers, "progress": progress}
         return certify_decoder(what, network, module=module, resume=resume, **options)  # type: ignore[arg-type]
     refuse("goes with a task of a transformer and its decoder", measure=measure, seconds=seconds)
     tell, programs = teller(progress), as_programs(what)
     if network is None:
-        others = {"domain": domain, "state": state, "device": device, "resume": resume, "oracle": oracle, "yes": yes}
+        others = {"domain": domain, "device": device, "resume": resume, "yes": yes}
         why = f"goes with {option('network')}; the proof of the limit has no states to go through"
         refuse(why, workers=str(workers) != "1", **others)
         if n == "reachable" and not hasattr(progress, "working"):
@@ -180,11 +166,7 @@ def certify(
         verdict = _prove_limit(target, chosen, n, padding, tell)
         return Certificate(verdict, prove_chain(target, tell, function), target.about)
     _check_network_settings(network, rounding, n=n, padding=padding, tile=None if is_model(network) else tile)
-    if state is not None:
-        refuse(f"does not go with {option('state')}, which looks at one state", domain=domain, resume=resume)
-        target = network_target(programs, network, sizes, tile, tell, oracle=oracle, device=device, state=True)
-        return _look_at_state(target, state)
-    target = network_target(programs, network, sizes, tile, tell, oracle=oracle, device=device, domain=domain)
+    target = network_target(programs, network, sizes, tile, tell, device=device, domain=domain)
     chain, work = prove_chain(target, tell, function), ProofWork(tell, device, str(workers), yes, resume)
     task = work.prepare(target, domain or usual_domain(target.algorithm.program))
     return Certificate(_prove_network(task, work, target.sizes), chain, target.about)
@@ -196,7 +178,6 @@ def check(
     network: Provable | None,
     sizes: SizesAsked | None,
     tile: Tile | None,
-    oracle: Model | Callable[..., Any] | None,
     work: ProofWork,
 ) -> Certificate:
     """Proves every claim of a certificate again; raises ProofError at the first that does not hold."""
@@ -210,7 +191,7 @@ def check(
             target = limit_target(programs, sizes, tile, tell, claimed=claimed)
         else:
             cells: Tile = 1 if claimed.cells else "all"
-            how: dict[str, Any] = {"oracle": oracle, "device": work.device, "claimed": claimed}
+            how: dict[str, Any] = {"device": work.device, "claimed": claimed}
             target = network_target(programs, network, sizes, cells, tell, **how)
         checked = target.algorithm
         if isinstance(own, LimitVerdict):
@@ -221,10 +202,10 @@ def check(
             check_subject(own, target.algorithm, target.network)
             task = work.prepare(target, own.domain, check=True)
             with tell.working(task.unit) as step:
-                how = {"workers": work.who, "progress": step, "device": task.device, "oracle": target.oracle}
+                how = {"workers": work.who, "progress": step, "device": task.device}
                 own = check_certificate(own, target.algorithm, target.network, **how)
         chain = prove_chain(target, tell, claimed.chain.tried)
-        if target.oracle is None and target.programs.programs:  # a pattern by itself has no other claims
+        if target.programs.programs:  # a pattern by itself has no other claims
             chain.check(claimed.chain)
     except ProofError as error:
         raise ProofError(str(error), name=checked.name, of=claimed.of, program_id=checked.program.id) from None
@@ -262,15 +243,13 @@ class ProofWork:
         Raises InputError if workers cannot share it, or if it takes more than 10 minutes without `yes`.
         """
         assert target.network is not None
-        for used in (target.network, target.oracle):
-            if isinstance(used, FittedModel):
-                what = "workers cannot share it" if self.who.kind != "serial" and not used.shared else ""
-                if self.resume is not None and not used.model.covered:
-                    what = "a file to resume from cannot say whether it is the same"
-                if what:
-                    cure = "export it to ONNX"
-                    raise InputError(f"{used.model.name} computes by code of this process, so {what}; {cure}")
-        task = ProofTask(target.algorithm, target.network, domain, str(self.device or "cpu"), target.oracle)
+        if isinstance(used := target.network, FittedModel):
+            what = "workers cannot share it" if self.who.kind != "serial" and not used.shared else ""
+            if self.resume is not None and not used.model.covered:
+                what = "a file to resume from cannot say whether it is the same"
+            if what:
+                raise InputError(f"{used.model.name} computes by code of this process, so {what}; export it to ONNX")
+        task = ProofTask(target.algorithm, target.network, domain, str(self.device or "cpu"))
         error, shorter = _shorter_proof(task, target.tile, check)
         if task.domain.size >= MOST and domain != "cells":
             many = shorten(task.domain.size, 24)
@@ -322,32 +301,11 @@ def _prove_network(task: ProofTask, work: ProofWork, sizes: str | None) -> Netwo
             step(done, size)
 
         how: dict[str, Any] = {"workers": work.who, "progress": look, "file": file, "device": task.device}
-        found = certify_network(task.algorithm, task.network, task.domain_name, oracle=task.oracle, **how)
+        found = certify_network(task.algorithm, task.network, task.domain_name, **how)
     if before and before[0][0]:
         done, size = before[0]
         work.tell.note(f"{done:,} of {size:,} {task.unit} had been tried before, as {file} says")
     return replace(found, sizes=sizes)
-
-
-def _look_at_state(target: ProofTarget, text: str) -> StateReport:
-    """One state through the network; for cells a local state, in names of the pattern or of the program."""
-    if not isinstance(text, str):
-        raise InputError(f"{option('state')} is a str of names of bits, such as 'p[1] q[1]', got {shorten(repr(text))}")
-    pattern, network = target.pattern, target.network
-    if target.cells:
-        theirs = {name: bit for bit, own in target.names.items() if "_block" in bit for name in own}
-        kinds = (f"kind{number}" for number in range(1, 1 + len(pattern.kinds)))
-        known = {*pattern.program.layout.names, *kinds, "none"}
-        if unknown := [word for word in text.split() if word not in known and word not in theirs]:
-            raise InputError(
-                f"a network of cells is looked at one cell at a time; '{unknown[0]}' is in no first cell of a kind, "
-                f"which have the bits {listing([*theirs], 12)}"
-            )
-        text = " ".join(word if word in known else theirs[word] for word in text.split())
-    on, kind = state_with(target.algorithm.program, text)
-    assert network is not None
-    read = network.columns.pattern if isinstance(network, FittedModel) else pattern
-    return StateReport(**vars(look_at_state(read, network, on, kind, target.oracle)), about=target.about)
 
 
 def _check_network_settings(network: object, rounding: str | None, **given: object) -> None:

@@ -100,7 +100,7 @@ def prove_chain(target: ProofTarget, tell: Teller, code: bool = False) -> ClaimC
     With `code` the function of a machine's code is proved too.
     """
     algorithm, looked, graphs, proofs = target.stated, target.programs, target.graphs, dict[str, Any]()
-    if target.oracle is not None or not looked.programs:
+    if not looked.programs:
         return ClaimChain()
     if algorithm is None or not algorithm.ensures:
         several = algorithm is None and graphs is None and len(looked.programs) > 1

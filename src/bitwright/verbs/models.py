@@ -85,8 +85,7 @@ def kinds_of(programs: Programs, sizes: SizesAsked | None = None) -> Pattern:
 
 def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsked | None) -> StateTable:
     """The table of `Model.table`."""
-    from bitwright.proofs.exhaustion.findings import written_bits
-    from bitwright.proofs.exhaustion.judges import states_of
+    from bitwright.proofs.exhaustion.judges import states_of, written_bits
 
     if reads not in READS:
         raise InputError(f"{option('reads')} is {', '.join(READS[:-1])} or {READS[-1]}, got {reads!r}")

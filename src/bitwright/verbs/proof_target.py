@@ -52,7 +52,6 @@ class ProofTarget:
     stated: Algorithm | None = None  # the program whose function is proved
     tile: Tile = "all"  # how many neighbouring cells of the programs are one
     names: BitNames = field(default_factory=dict)
-    oracle: FittedModel | None = None  # the reference, in place of the rules
 
     @property
     def cells(self) -> bool:
@@ -121,36 +120,20 @@ def network_target(
     tile: Tile | None,
     tell: Teller,
     *,
-    oracle: Model | Callable[..., Any] | None = None,
     device: str | None = None,
     domain: str | None = None,
     claimed: Certificate | None = None,
-    state: bool = False,
 ) -> ProofTarget:
-    """A network, and the program or the cells of programs that it is proved for.
-
-    With `state`, cells of other kinds are ignored: a local state can be inspected whatever cells the program has.
-    """
-    against: FittedModel | None = None
+    """A network, and the program or the cells of programs that it is proved for."""
     weights: AnyNetwork | FittedModel
-    if claimed is not None and (oracle is not None) != bool(claimed.model and claimed.model["oracle"]):
-        wanted = "no oracle; leave it out" if oracle is not None else f"an oracle; give it as {option('oracle')}"
-        raise InputError(f"this certificate names {wanted}")
     if is_model(network):
         model = as_model(network)
         if claimed is not None and claimed.model is not None:
             model = replace(model, reads=claimed.model["reads"], threshold=claimed.model["threshold"])
         weights, pattern = fit_model(model, programs, sizes, tile)
-        if oracle is not None:
-            same = replace(as_model(oracle), reads=weights.columns.reads)
-            against = fit_model(same, programs, sizes, 1 if pattern.whole is None else "all")[0]
         if device not in (None, "cpu"):
             raise InputError(f"{model.name} is evaluated on the CPU; leave out {option('device')} {device}")
     else:
-        if oracle is not None:
-            raise InputError(
-                f"{option('oracle')} goes with a network of your own: an ONNX file, a module or a function"
-            )
         if isinstance(network, list | tuple):
             raise InputError(f"give one network, got a {type(network).__name__}")
         (own,) = as_networks(network)
@@ -165,13 +148,13 @@ def network_target(
         check_domain(pattern.program, domain or "cells")
         described = f"cells of {counted(len(pattern.kinds), 'kind')}"
         cells = replace(as_algorithm(pattern, by_algorithm(programs)[0].name), description=described)
-        target = ProofTarget(cells, pattern, weights, oracle=against)
-        return _cells_target(programs, target, sizes, tell, claimed, state)
+        target = ProofTarget(cells, pattern, weights)
+        return _cells_target(programs, target, sizes, tell, claimed)
     (algorithm,) = by_algorithm(programs)
     if sizes is not None:
         raise InputError(f"this network was trained on a whole program, not on cells; leave out {option('sizes')}")
-    own_size = _NOTHING if state or is_pattern(algorithm.program) else in_sizes([algorithm])
-    return ProofTarget(algorithm, pattern, weights, own_size, algorithm, oracle=against)
+    own_size = _NOTHING if is_pattern(algorithm.program) else in_sizes([algorithm])
+    return ProofTarget(algorithm, pattern, weights, own_size, algorithm)
 
 
 def _cells_target(
@@ -180,7 +163,6 @@ def _cells_target(
     sizes: SizesAsked | None,
     tell: Teller,
     claimed: Certificate | None,
-    state: bool,
 ) -> ProofTarget:
     """A network of cells, after checking that the programs have cells of its kinds only."""
     first, pattern = by_algorithm(programs)[0], target.pattern
@@ -199,8 +181,6 @@ def _cells_target(
             try:
                 tile, own = tile_of(one.program, pattern)
             except OtherKindError as error:
-                if state:
-                    continue
                 where = f"{at_size(first.name, size_of(one))}: {error}"
                 if claimed is not None and number < len(looked.programs) and looked.text == claimed.sizes is not None:
                     raise ProofError(f"the certificate says sizes = {claimed.sizes}, but {where}") from None
@@ -208,8 +188,6 @@ def _cells_target(
             found.append((tile, (one.program, own)))
     tiles = sorted({tile for tile, _ in found}, key=str) or [1]
     target = replace(target, names=bit_names(pattern, [own for _, own in found]))
-    if state:
-        return target
     looked.check_covered_by(pattern, first.name, tiles[-1])
     target = replace(target, programs=looked, stated=_single(programs), tile=tiles[-1])
     tell.note(_covered(target, tiles))

@@ -25,11 +25,10 @@ from whole import (
 
 from bitwright import Algorithm, InputError, Program, addition, certify, multiplication, parse
 from bitwright.common.workers import Workers
-from bitwright.networks import IntegerNetwork, Plan, Recipe, train
+from bitwright.networks import IntegerNetwork
 from bitwright.proofs.exhaustion.certificate import look_at
 from bitwright.proofs.exhaustion.domains import RunsDomain, make_domain
 from bitwright.proofs.exhaustion.findings import Findings
-from bitwright.proofs.exhaustion.judges import FloatJudge
 from bitwright.proofs.exhaustion.task import ProofTask, prove, prove_range
 from bitwright.rules import FIXED_POINT
 
@@ -332,51 +331,6 @@ def test_states_without_number_are_refused() -> None:
         prove(ProofTask(many, replace(network, origin=replace(network.origin, program_id=many.program.id))))
     with pytest.raises(InputError, match="'states'"):
         make_domain(many, "state")
-
-
-def test_float_networks_are_right_beyond_every_order_of_summation() -> None:
-    algorithm = addition(2)
-    network = train(algorithm.program, Recipe(1_024, plan=Plan(descent="momentum")))[0]
-    found = certify(algorithm, network)
-    assert found.certified
-    assert found.arithmetic == "float32, every order of summation"
-    # The bound holds for orders of our own: ascending, descending, and by the size of the terms.
-    first, last = network.first.astype(np.float32), network.last.astype(np.float32)
-    scale = np.float32(1 / np.sqrt(network.shape.inputs * network.shape.width))
-    judge = FloatJudge(algorithm.program, network)
-    for matched in list(choices(algorithm.program))[1::5]:
-        x = np.float32(1 / np.sqrt(len(matched)))
-        hidden = np.maximum(sum((x * first[:, j] for j in matched), np.zeros(1_024, np.float32)), 0)
-        row = np.zeros((1, algorithm.program.templates), dtype=bool)
-        row[0, list(matched)] = True
-        exact, error = judge.outputs(row, np.array([len(matched)]))
-        for bit in range(algorithm.program.bits):
-            terms = last[bit] * hidden
-            for order in (terms, terms[::-1], terms[np.argsort(terms)], terms[np.argsort(-np.abs(terms))]):
-                total = np.float32(0)
-                for term in order:
-                    total = np.float32(total + term)
-                assert abs(float(total * scale) - exact[0, bit]) <= error[0, bit]
-
-
-def test_a_float_network_too_near_its_threshold_is_not_proved() -> None:
-    """The last layer is scaled so that one bit comes to within a millionth of its threshold."""
-    algorithm = addition(2)
-    network = train(algorithm.program, Recipe(1_024, plan=Plan(descent="momentum")))[0]
-    low, high = 0.5, 1.0
-    verdicts = set()
-    for _ in range(40):
-        middle = (low + high) / 2
-        scaled = replace(network, last=(network.last * np.float32(middle)).astype(np.float32))
-        found = certify(algorithm, scaled)
-        verdicts.add(found.verdict)
-        if found.verdict == "not proved":
-            assert found.undecided
-            assert not found.wrong
-            assert not found.certified
-            break
-        low, high = (low, middle) if found.certified else (middle, high)
-    assert "not proved" in verdicts
 
 
 def test_what_is_nearest_is_looked_at_in_its_own_state() -> None:

@@ -10,13 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
+from bitwright.common.bits import BoolArray
 from bitwright.common.errors import BitwrightError, InputError, counted
 from bitwright.common.workers import Workers
 from bitwright.engines.external import FittedModel
 from bitwright.networks import AnyNetwork, IntegerNetwork
+from bitwright.networks.integer import columns_of
 from bitwright.proofs.exhaustion.domains import Place, usual_domain
 from bitwright.proofs.exhaustion.findings import Findings
-from bitwright.proofs.exhaustion.one_state import as_row, look_at_state, matched_alone
 from bitwright.proofs.exhaustion.task import ProofTask, prove
 from bitwright.rules import Algorithm
 from bitwright.runs.progress import Progress
@@ -132,10 +135,9 @@ def certify_network(
     progress: Progress | None = None,
     file: Path | None = None,
     device: str = "cpu",
-    oracle: FittedModel | None = None,
 ) -> NetworkVerdict:
     """Proves or refutes that this network makes the rules' step in every state of the domain."""
-    task = ProofTask(algorithm, network, domain or usual_domain(algorithm.program), device, oracle)
+    task = ProofTask(algorithm, network, domain or usual_domain(algorithm.program), device)
     return _certificate(task, prove(task, workers, progress, file))
 
 
@@ -178,18 +180,14 @@ def _certificate(task: ProofTask, found: Findings) -> NetworkVerdict:
 
 def _right(task: ProofTask) -> Verdict:
     """The verdict if every state is right: `tested` if only a runtime evaluated it, which is not a proof."""
-    asked = [one for one in (task.network, task.oracle) if isinstance(one, FittedModel)]
-    return "certified" if all(one.exact for one in asked) else "tested"
+    return "tested" if isinstance(task.network, FittedModel) and not task.network.exact else "certified"
 
 
 def _model(task: ProofTask) -> dict[str, Any] | None:
     if not isinstance(task.network, FittedModel):
         return None
-    oracle, against = task.oracle, None
-    if oracle is not None:
-        against = {"name": oracle.model.name, "sha256": oracle.digest, "threshold": oracle.model.threshold}
     machine = None if task.network.exact else f"{platform.system()} {platform.machine()}, {task.device}"
-    return {**task.network.about(), "oracle": against, "runtime": task.network.model.runtime, "machine": machine}
+    return {**task.network.about(), "runtime": task.network.model.runtime, "machine": machine}
 
 
 def _doubt(task: ProofTask, found: Findings) -> str:
@@ -198,8 +196,7 @@ def _doubt(task: ProofTask, found: Findings) -> str:
         return ""
     from bitwright.proofs.exhaustion.judges import doubt
 
-    domain, place = task.domain, found.first_undecided[1]
-    return doubt(task.network, domain.state(place), domain.kind_at(place), task.oracle)
+    return doubt(task.network, *_matched_at(task, found.first_undecided[1])[1:])
 
 
 def margin_of(network: AnyNetwork | FittedModel, found: Findings) -> float | None:
@@ -219,24 +216,75 @@ def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong:
     distance, for an integer network, or a wrong bit, if `wrong` is set; otherwise the search was wrong, not the
     network.
     """
-    domain, network = task.domain, task.network
-    bit = None
-    if place[0] < domain.size:  # a file of parts is not trusted
-        state, kind = domain.state(place), domain.kind_at(place)
-        found = look_at_state(domain.pattern, network, state, kind, task.oracle)
-        templates, own = matched_alone(domain.pattern, state, kind)
-        away = task.judge.distances(as_row(templates, domain.program.templates))[0, own]
-        bits = [one for one in zip(away.tolist(), found.bits, strict=True) if not wrong or not one[1].right]
-        bit = min(bits, key=lambda one: one[0])[1] if bits else None
-    if isinstance(network, FittedModel) and not network.exact and (bit is None or (wrong and bit.right)):
-        raise InputError(
-            f"{network.model.name} returned different outputs for the same state on a second run; a network to certify "
-            "must be deterministic"
-        )
-    other = isinstance(network, IntegerNetwork) and bit is not None and distance not in (None, bit.distance)
-    if bit is None or other or (wrong and bit.right):
+    network, nearest = task.network, None
+    if place[0] < task.domain.size:  # a file of parts is not trusted
+        state, matched, own = _matched_at(task, place)
+        away, bits = task.judge.distances(matched)[0], _bits_of(task, matched)
+        shown = [bit for bit in range(task.domain.program.bits)[own] if not wrong or not bits[bit].right]
+        nearest = min(shown, key=lambda bit: away[bit], default=None)
+    if nearest is None or (isinstance(network, IntegerNetwork) and distance not in (None, bits[nearest].distance)):
+        if isinstance(network, FittedModel) and not network.exact:
+            raise InputError(
+                f"{network.model.name} returned different outputs for the same state on a second run; a network to "
+                "certify must be deterministic"
+            )
         raise BitwrightError(
             f"state {place[0]:,} at step {place[1]:,} has a different result on a second evaluation; this is an error "
             "of bitwright or of the machine, not a verdict on the network; please report it"
         )
-    return BitInState(found.on, *place, found.n, bit.bit, bit.expected, bit.sum, bit.threshold)
+    n = matched[:, network.columns.real].sum() if isinstance(network, FittedModel) else matched.sum()
+    name_of, found = task.domain.program.layout.name_of, bits[nearest]
+    on = tuple(name_of(int(bit)) for bit in np.flatnonzero(state))
+    return BitInState(on, *place, int(n), name_of(nearest), found.expected, found.sum, found.threshold)
+
+
+def _matched_at(task: ProofTask, place: Place) -> tuple[BoolArray, BoolArray, slice]:  # (k,), (1, K)
+    """Returns the state at a place, the templates that it matches, and its bits to check, all of the cell's kind.
+
+    Matches of other cells with all bits off are ignored.
+    """
+    pattern, kind, state = task.domain.pattern, task.domain.kind_at(place), task.domain.state(place)
+    templates, own = pattern.program.match(state), pattern.templates_of(kind)
+    matched = np.zeros((1, pattern.program.templates), dtype=bool)
+    matched[0, templates[(templates >= own.start) & (templates < own.stop)]] = True
+    return state, matched, pattern.port_bits(kind)
+
+
+@dataclass(frozen=True)
+class _Bit:
+    """A bit of a next state, by the network and by the rules."""
+
+    given: bool
+    expected: int
+    sum: int | None = None  # for integer networks
+    threshold: int | None = None
+
+    @property
+    def right(self) -> bool:
+        return self.given == self.expected
+
+    @property
+    def distance(self) -> int:
+        """The distance of the sum from an error; at least 1 if the bit is right."""
+        assert self.sum is not None
+        assert self.threshold is not None
+        return self.sum - self.threshold if self.expected else self.threshold + 1 - self.sum
+
+
+def _bits_of(task: ProofTask, matched: BoolArray) -> list[_Bit]:
+    """Returns every bit of the next state, template by template: a path that the search does not take."""
+    network, program, (templates,) = task.network, task.domain.program, [np.flatnonzero(matched)]
+    expected = np.zeros(program.bits, dtype=np.int64)
+    for template in templates.tolist():
+        expected[program.writes(template)] = 1
+    if isinstance(network, FittedModel):
+        ran = network.ran(matched)
+        outputs = (network.decide(matched).outputs if ran is None else ran)[0]
+        given = (outputs > network.model.threshold).tolist()
+        return [_Bit(*bit) for bit in zip(given, expected.tolist(), strict=True)]
+    assert isinstance(network, IntegerNetwork)
+    hidden = np.maximum(network.first[:, templates].sum(axis=1, dtype=np.int64), 0)
+    sums = network.last.astype(np.int64) @ hidden
+    thresholds = network.thresholds[max(len(templates), 1) - 1][columns_of(network, program)]
+    given = ((sums > thresholds) & (len(templates) > 0)).tolist()
+    return [_Bit(*bit) for bit in zip(given, *(part.tolist() for part in (expected, sums, thresholds)), strict=True)]

@@ -1,32 +1,18 @@
-"""Judgements of states, and the findings of a proof: counts, distances, wrong states."""
+"""The findings of a proof: counts, distances, wrong states."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitwright.common.bits import BoolArray
 from bitwright.common.files.documents import Check, each, number, optional, record, whole
-from bitwright.networks import IntegerNetwork
-from bitwright.networks.integer import ExactSums, columns_of
-from bitwright.proofs.exhaustion.domains import ALL, Place
-from bitwright.rules import Program
+from bitwright.proofs.exhaustion.domains import Place
+from bitwright.proofs.exhaustion.judges import Judged
 from bitwright.rules.layout import IntArray
-
-
-@dataclass(frozen=True, eq=False)
-class Judged:
-    """Judgements of states, each for all of its bits."""
-
-    n: IntArray  # (batch,)
-    distance: NDArray[Any] | None  # (batch,) of the bit closest to an error; None if no bit is checked
-    wrong: BoolArray  # (batch,)
-    undecided: BoolArray  # (batch,) neither certainly right nor certainly wrong
-    at_zero: bool = False  # whether there is a distance where nothing matches
 
 
 @dataclass(frozen=True)
@@ -86,12 +72,6 @@ class Findings:
         return cls(by_n, document["wrong"], document["undecided"], *firsts)
 
 
-def nothing_at_stake(matched: BoolArray) -> Judged:  # (batch, K)
-    """Returns judgements without checked bits, for local states of cells without ports."""
-    n, none = np.count_nonzero(matched, axis=1), np.zeros(len(matched), dtype=bool)
-    return Judged(n, None, none, none)
-
-
 def find(judged: Judged, numbers: IntArray, step: int, times: int) -> Findings:
     """Returns the findings for these states, each of which occurred this many times."""
     by_n: dict[int, Nearest] = {}
@@ -140,39 +120,3 @@ FIELDS: dict[str, Check] = {
     "first_wrong": _FIRST,  # n, number, step
     "first_undecided": _FIRST,
 }
-
-
-class Judge(Protocol):
-    """Judges states, given by the examples that they match (batch, K)."""
-
-    def __call__(self, matched: BoolArray, own: slice, /) -> Judged:
-        """Judges the checked bits of these states."""
-
-    def distances(self, matched: BoolArray) -> NDArray[Any]:  # (batch, k)
-        """Returns the margin of each bit, which is below 1 (integers) or 0 (floats) if the bit is wrong."""
-
-
-def written_bits(program: Program, matched: BoolArray) -> BoolArray:  # (batch, K) -> (batch, k)
-    """Returns successors by the rules: a bit is on if a template that writes it is matched (Eq. 6)."""
-    return np.asarray(matched.astype(np.float64) @ program.write_matrix > 0)
-
-
-class IntegerJudge:
-    """Judges an integer network. The distance of a bit is G - T if it must be set, otherwise T + 1 - G.
-
-    It is an integer, and at least 1 exactly if the bit is right.
-    """
-
-    def __init__(self, program: Program, network: IntegerNetwork) -> None:
-        self._sums, self._network, self._program = ExactSums(network, program), network, program
-        self._columns = columns_of(network, program)
-
-    def distances(self, matched: BoolArray) -> IntArray:  # (batch, k)
-        """Returns each bit's distance from an error."""
-        table = self._network.thresholds[np.maximum(np.count_nonzero(matched, axis=1), 1) - 1]
-        over = self._sums.products(matched) - table[:, self._columns]  # G - T
-        return np.asarray(np.where(written_bits(self._program, matched), over, 1 - over))
-
-    def __call__(self, matched: BoolArray, own: slice = ALL) -> Judged:
-        n, distance = np.count_nonzero(matched, axis=1), self.distances(matched)[:, own].min(axis=1)
-        return Judged(n, distance, (distance < 1) & (n > 0), np.zeros(len(n), dtype=bool))

@@ -20,7 +20,8 @@ from bitwright.common.workers.linear_algebra import NUMPY, one_thread
 from bitwright.engines.external import FittedModel
 from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.proofs.exhaustion.domains import Domain, RunsDomain, make_domain
-from bitwright.proofs.exhaustion.findings import FIELDS, Findings, IntegerJudge, Judge, find, nothing_at_stake
+from bitwright.proofs.exhaustion.findings import FIELDS, Findings, find
+from bitwright.proofs.exhaustion.judges import IntegerJudge, Judge, ModelJudge, nothing_at_stake, states_of
 from bitwright.rules import Algorithm
 
 if TYPE_CHECKING:
@@ -42,17 +43,14 @@ class ProofTask:
     network: AnyNetwork | FittedModel
     domain_name: str = "states"
     device: str = "cpu"
-    oracle: FittedModel | None = None  # defines what is right, in place of the rules
 
     def __reduce__(self) -> tuple[type[ProofTask], tuple[Any, ...]]:
         """Pickles without cached values."""
-        return ProofTask, (self.algorithm, self.network, self.domain_name, self.device, self.oracle)
+        return ProofTask, (self.algorithm, self.network, self.domain_name, self.device)
 
     @cached_property
     def domain(self) -> Domain:
         if isinstance(self.network, FittedModel):
-            from bitwright.proofs.exhaustion.judges import states_of
-
             return states_of(self.network.columns, self.algorithm, self.domain_name)
         return make_domain(self.algorithm, self.domain_name)
 
@@ -60,13 +58,9 @@ class ProofTask:
     def judge(self) -> Judge:
         program = self.algorithm.program
         if isinstance(self.network, FittedModel):
-            from bitwright.proofs.exhaustion.judges import ModelJudge
-
-            return ModelJudge(self.network, self.oracle)
+            return ModelJudge(self.network)
         if not isinstance(self.network, IntegerNetwork):
-            from bitwright.proofs.exhaustion.judges import FloatJudge
-
-            return FloatJudge(program, self.network)
+            raise InputError("only integer networks are proved; quantize this one, whose weights are floats")
         return IntegerJudge(program, self.network)
 
     @cached_property
@@ -104,7 +98,6 @@ class ProofTask:
             "part": self.part,
             **self.domain.describe(),
             **({} if not isinstance(self.network, FittedModel) else {"model": self.network.describe()}),
-            **({} if self.oracle is None else {"oracle": self.oracle.describe()}),
         }
 
 

@@ -23,7 +23,7 @@ from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import columns_of
 from bitwright.networks.onnx_file import check_exact_in_float32, onnx_module, save_sums_onnx
 from bitwright.proofs.exhaustion.domains import MAX_NUMBER, StatesDomain
-from bitwright.proofs.exhaustion.findings import written_bits
+from bitwright.proofs.exhaustion.judges import written_bits
 from bitwright.rules import Program
 from bitwright.rules.layout import IntArray
 from bitwright.rules.pattern import every_cell
