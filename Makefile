@@ -41,8 +41,8 @@ demo: $(VENV)/ready
 	@echo; echo '$$ bitwright run examples/comparison.bw a=719 b=483'; $(BIN)/bitwright run examples/comparison.bw a=719 b=483
 	@echo; echo '$$ bitwright run examples/graphs/bfs.bw --graph grid:2x3 source=0.0 --engine network'; \
 	  $(BIN)/bitwright run examples/graphs/bfs.bw --graph grid:2x3 source=0.0 --engine network
-	@echo; echo '$$ bitwright run examples/sbn/gcd.sbn a=12 b=18 --trace'; \
-	  $(BIN)/bitwright run examples/sbn/gcd.sbn a=12 b=18 --trace
+	@echo; echo '$$ bitwright run examples/sbn/gcd.sbn a=12 b=18'; \
+	  $(BIN)/bitwright run examples/sbn/gcd.sbn a=12 b=18
 	@echo; echo '$$ bitwright trace examples/rule110.bw row=1 --only centre'; $(BIN)/bitwright trace examples/rule110.bw row=1 --only centre
 
 # The linters run beside the tests: mypy takes half a minute of one core.

@@ -8,7 +8,6 @@ import numpy as np
 
 from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.machines import Code, Instruction, Machine, Sizes, interpret
-from bitwright.machines.sbn.code import Executed
 from bitwright.rules import Program, parse
 
 Steps = Callable[[Sizes, int, Instruction], int]
@@ -39,7 +38,7 @@ class _Runner:
     """One code on its way: what must hold at the next boundary, and when that is due."""
 
     code: Code
-    truth: Iterator[tuple[Executed, list[int]]]
+    truth: Iterator[tuple[int, list[int]]]
     address: int
     memory: list[int]
     due: int
@@ -80,10 +79,11 @@ def compare(
                 if following is None or executed[number] >= most:
                     runner.done = True
                     continue
-                done, memory = following
-                runner.due = step + steps(sizes, done.address, done.instruction)
-                after = (done.address + 1) % 2**sizes.instruction_bits
-                runner.address = done.instruction.c if done.jumped else after
+                address, memory = following
+                instruction = runner.code.instructions[address]
+                runner.due = step + steps(sizes, address, instruction)
+                after = (address + 1) % 2**sizes.instruction_bits
+                runner.address = instruction.c if memory[instruction.b] < 0 else after
                 runner.memory = list(memory)
                 executed[number] += 1
         batch.step()

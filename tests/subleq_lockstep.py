@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from subleq_interpreter import Interpreter
 
 from bitwright.common.bits import BoolArray, from_bits
 from bitwright.engines.protocol import Batch
 from bitwright.engines.rules import RuleEngine
-from bitwright.machines.subleq import Assembly, Interpreter, MachineV, Shape, find_dialect, machine_v
+from bitwright.machines.subleq import Assembly, MachineV, Shape, find_dialect, machine_v
 
 Begin = Callable[[BoolArray], Batch]
 

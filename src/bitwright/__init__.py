@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from bitwright.verbs.executions import executions as executions
     from bitwright.verbs.exports import export as export
     from bitwright.verbs.infer import infer as infer
-    from bitwright.verbs.machine import machine as machine
     from bitwright.verbs.network import Network as Network
     from bitwright.verbs.open import open_program
     from bitwright.verbs.run import run as run
@@ -59,7 +58,6 @@ _names, __getattr__ = lazy_names(
         "bitwright.verbs.exports": "export",
         "bitwright.verbs.infer": "infer",
         "bitwright.verbs.executions": "executions",
-        "bitwright.verbs.machine": "machine",
         "bitwright.verbs.network": "Network",
         "bitwright.verbs.open": "open_program=open",
         "bitwright.verbs.run": "run",

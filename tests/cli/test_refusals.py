@@ -84,7 +84,6 @@ run addition p=1 p=2 | p
 run examples/gray.bw x=1 --bits 4 | --let
 run examples/gray.bw x=1 --order 1 | --order permutation
 run addition p=1 q=1 --machine A | --machine .sbn
-run addition p=1 q=1 --trace | --trace .sbn
 run addition p=1 q=1 --machine V:3x3 | --machine .sbn, .sq .dec
 run addition p=1 q=1 --memory 3 | --memory machine V
 run go.bw x=1 --let k=3 | 'let k'; l
@@ -97,7 +96,6 @@ run examples/sbn/multiply.sbn a=1 b=128 | b -128 127, 128
 run examples/sbn/multiply.sbn a=1 b=1 --bits 3 | .width
 run examples/sbn/multiply.sbn a=1 b=1 --machine C | 'C'
 run examples/sbn/multiply.sbn a=1 b=1 --machine V | A B
-run examples/sbn/multiply.sbn a=1 b=1 --trace --json | --json
 run examples/sbn/multiply.sbn a=3 b=2 --engine templates --rounding sign | --rounding --engine templates
 run none.sbn | none.sbn
 run one.dec | words, width, dialect
@@ -116,7 +114,6 @@ run examples/subleq/matrix.sq --engine network --tile all | GB --network
 run result.sq --memory nn | --memory 'nn'; 'n'?
 run result.sq --memory 5:3 | '5:3'
 run result.sq --memory 5:32 | 0 31, 32
-run result.sq --signed | --signed --memory --json
 run flood.bw | --graph torus:20x30
 run flood.bw --graph graph.txt source=x | 'x'
 run flood.bw --graph graph.txt | source=NODE

@@ -26,7 +26,7 @@ from bitwright.rules import Program, Topology, load
 from bitwright.rules.layout import IntArray
 from bitwright.rules.pattern import Pattern, pattern_of
 from bitwright.runs.loop import drive, ending_of, step_limit
-from bitwright.runs.observers import Margins, Watch
+from bitwright.runs.observers import Margins, Visits
 from bitwright.runs.successors import successors
 from bitwright.theory.closed_form import FloatArray
 
@@ -115,7 +115,7 @@ ENDINGS = ["halt when counter[12]", "halt at fixed point", "steps 9", "halt at f
 @for_each("limit", [None, 0, 1, 3, 7, 40])
 @for_each("ending", ENDINGS)
 def test_runs_are_the_same_by_changes_and_in_packed_words(ending: str, limit: int | None) -> None:
-    """All endings, limits, watches and margins: the same run whichever way it is made."""
+    """All endings, limits, counts and margins: the same run whichever way it is made."""
     rules = addition(6, counter=True).text().split("input")[0]
     algorithm = parse(
         f"{rules}input p = p[1..6]\ninput q = q[1..6]\noutput s = c[6] p[1..6]\nstart counter[1]\n{ending}"
@@ -123,12 +123,11 @@ def test_runs_are_the_same_by_changes_and_in_packed_words(ending: str, limit: in
     found = []
     for large, long in ((1, 10**9), (10**9, 10**9), (10**9, 2)):  # by changes, in words, first so and then so
         engine = LimitEngine(algorithm.program, algorithm.program.templates, "calibrated", large=large)
-        seen: list[int] = []
-        watch = Watch(algorithm.program.layout.bit("counter[3]"), lambda step, _, seen=seen: seen.append(step))
+        visits = Visits(algorithm.program.layout.bit("counter[3]"))
         margins, start = Margins(), algorithm.state({"p": 33, "q": 31})[None]
-        done = drive(engine, start, ending_of(algorithm), step_limit(algorithm, limit), [margins, watch], long)
+        done = drive(engine, start, ending_of(algorithm), step_limit(algorithm, limit), [margins, visits], long)
         smallest = None if margins.smallest is None else margins.smallest.tolist()
-        found.append((done.states.tolist(), done.steps.tolist(), done.halted.tolist(), smallest, seen))
+        found.append((done.states.tolist(), done.steps.tolist(), done.halted.tolist(), smallest, visits.count))
     assert found[0] == found[1] == found[2]
 
 

@@ -185,7 +185,7 @@ SUBLEQ: Grammar = {
     "string": ("", "text\\n", "<letter><string>"),
     "label": ("loop", "@<name>", "<name>"),
     "name": ("a", "b", "x", "y", "Z", "loop", "m", "N", "é", "a" * 70),
-    "dialect": ("howerj", "kth", "plain", "range,strict", "top+io", "<name>", "io strict"),
+    "dialect": ("howerj", "kth", "plain", "range,strict", "<name>"),
     "number": ("1", "-1", "0x1f", "0b101", "255", "65536", "16777217", "9" * 30, "0x"),
 }
 

@@ -134,8 +134,9 @@ def test_codes_that_do_not_fit(code: object, message: str) -> None:
 
 
 def test_interpreter() -> None:
-    trace = [(e.address, e.result, e.jumped) for e, _ in interpret(COUNTDOWN, {"x": 1})]
-    assert trace == [(0, 0, False), (1, -1, True), (0, -1, True)]
+    run = interpret(COUNTDOWN, {"x": 1})
+    trace = [(address, memory[COUNTDOWN.instructions[address].b]) for address, memory in run]
+    assert trace == [(0, 0), (1, -1), (0, -1)]
     endless = Code((Instruction(0, 1, 0),), (0, -1), 4, {"x": 1}, (), ("x",), name="endless")
     with pytest.raises(InputError, match="100"):
         run_interpreter(endless, limit=100)

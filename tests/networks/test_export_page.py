@@ -17,13 +17,11 @@ from whole import whole, with_weights
 
 from bitwright import Algorithm, addition, certify, multiplication, open, run
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.engines.rules import RuleEngine
 from bitwright.exports import exported_cells
 from bitwright.exports.pages import computer_page
 from bitwright.exports.sizes import PageSizes, describe, every_size, progressions
 from bitwright.graphs.named import shaped_graph
 from bitwright.machines.programs import open_program
-from bitwright.machines.subleq.images import run_images
 from bitwright.networks import Plan, Recipe
 from bitwright.rules.pattern import Pattern
 from bitwright.verbs.cells import as_algorithm, pattern_of, train_on_pattern
@@ -268,14 +266,15 @@ def test_machine_v_with_its_console(name: str, typed: bytes, tmp_path: Path) -> 
     network, pattern = network_for(name, 1_024)
     page = computer_page(network, pattern, program)
     facts = json.loads(re.search(r'id="facts">(.*?)</script>', page.text, re.DOTALL)[1])
-    [done] = run_images(program.machine, [program.image], [typed], engine=RuleEngine(program.machine.program))
+    done = run(program, typed)
+    ending = done.ending
     found = exported_cells(network, pattern, None)
     facts = {"sizes": facts["sizes"], "about": facts["about"], "typed": list(typed)}
     said = evaluate(found, facts, COMPUTER, tmp_path, ("computer",), SHOWN)
     assert said["how"] == "done"
     assert bytes(said["output"]) == done.output
-    assert said["memory"] == done.memory
-    assert (said["steps"], said["instructions"]) == (done.steps, done.instructions)
+    assert said["memory"] == ending.memory
+    assert (said["steps"], said["instructions"]) == (ending.tally.steps, ending.tally.instructions)
 
 
 def test_a_rule_file_has_a_size(tmp_path: Path) -> None:

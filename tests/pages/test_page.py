@@ -60,7 +60,7 @@ def test_phases_and_instructions_are_those_of_the_interpreter(kind: Any) -> None
     machine = kind(code.sizes)
     done = run(machine.algorithm(code), a=12, b=18, record=True)
     computer = Loaded(machine, code)
-    executed = [done_.address for done_, _ in interpret(code, {"a": 12, "b": 18})]
+    executed = [address for address, _ in interpret(code, {"a": 12, "b": 18})]
     steps, addresses = computer.instructions(done.trace)
     assert addresses.tolist() == [*executed, len(code.instructions)]
     kinds = [number for _, number in computer.phases(done.trace)]

@@ -1,17 +1,17 @@
-"""Endings together, hosts between steps, and batches that go on: the one loop with more than a halt bit."""
+"""Hosts between steps, limits of instructions, and batches that go on."""
 
 import numpy as np
 import pytest
+from subleq_interpreter import Interpreter
 
 from bitwright.common.bits import BoolArray
 from bitwright.engines.make import make_engine
 from bitwright.engines.rules import RuleEngine
-from bitwright.machines.subleq import DIALECTS, Interpreter, Shape, assemble_sq, machine_v
+from bitwright.machines.subleq import DIALECTS, Shape, assemble_sq, machine_v
 from bitwright.machines.subleq.computer import Computer
-from bitwright.machines.subleq.host import Host
 from bitwright.rules.algorithms import multiplication
 from bitwright.rules.layout import IntArray
-from bitwright.runs.loop import ENDLESS, FirstOf, HaltBit, StepCount, Stuck, When, drive
+from bitwright.runs.loop import StepCount, drive
 from bitwright.runs.observers import StepComparison
 
 MULTIPLY = multiplication(4)
@@ -35,39 +35,14 @@ def test_a_batch_goes_on_from_where_it_is(cut: int) -> None:
     assert done.halted.all()
 
 
-def test_the_first_of_several_endings_gives_the_reason() -> None:
-    engine, starts = RuleEngine(MULTIPLY.program), products([(3, 5), (2, 2)])
-    asked: list[str] = []
-
-    def says(name: str, when: int) -> When:
-        def said() -> bool:
-            asked.append(name)
-            return asked.count(name) == when
-
-        return When(said)
-
-    ending = FirstOf({"late": says("late", 9), "first": says("first", 4), "same": says("same", 4)})
-    done = drive(engine, starts, ending, ENDLESS)
-    assert ending.reason == {0: "first", 1: "first"}
-    assert done.steps.tolist() == [4, 4]
-    assert (asked.count("late"), asked.count("same")) == (4, 3)  # who comes after the end is not asked
-
-
 def test_a_machine_that_waits_for_its_host_is_not_stuck() -> None:
-    """A request is a state in which nothing moves; what the host gives moves it on."""
+    """At a request nothing moves until the host gives a byte. Without a token nothing ever moves."""
     machine = machine_v(Shape(64, 8, DIALECTS["howerj"]))
-    engine, said = RuleEngine(machine.program, compiled=False), [bytearray(), bytearray()]
-    supply = [iter(b"ab"), iter(b"")]
-    host = Host(machine, lambda run: next(supply[run], None), lambda run, byte: said[run].append(byte))
-    starts = np.array([machine.start(assemble_sq(TALK).image)] * 2)
-    ending = FirstOf({"halt": HaltBit(machine.halt), "stuck": Stuck()})
-    drive(engine, starts, ending, ENDLESS, [host])
-    assert ending.reason == {0: "halt", 1: "halt"}
-    assert [bytes(text) for text in said] == [b"ab\xff", b"\xff"]
-    assert (host.inputs, host.outputs) == (2, 4)
-    alone = FirstOf({"halt": HaltBit(machine.halt), "stuck": Stuck()})
-    drive(engine, starts, alone, ENDLESS)
-    assert alone.reason == {0: "stuck", 1: "stuck"}
+    engine, said, supply = RuleEngine(machine.program, compiled=False), bytearray(), iter(b"ab")
+    start = machine.start(assemble_sq(TALK).image)
+    ending = Computer(machine, engine, start, lambda: next(supply, None), said.append).run()
+    assert (ending.reason, bytes(said), ending.tally.inputs, ending.tally.outputs) == ("halt", b"ab\xff", 2, 3)
+    assert Computer(machine, engine, np.zeros_like(start)).run().reason == "stuck"
 
 
 @pytest.mark.parametrize("compiled", [True, False])

@@ -8,7 +8,7 @@ from tasks import task_of
 
 from bitwright import parse, run
 from bitwright.machines import assemble, machine_b, run_interpreter
-from bitwright.machines.sbn.oracle import InterpreterOracle
+from bitwright.machines.sbn.code import InterpreterOracle
 from bitwright.validation import UNKNOWN, Validation, validate
 
 BOTH = pytest.mark.parametrize("plain", [False, True], ids=["sliced", "plain"])

@@ -7,8 +7,8 @@ import pytest
 from long import LONG
 from serving import LOOP
 
-from bitwright.machines.subleq import Shape, assemble_sq, find_dialect, machine_v
-from bitwright.machines.subleq.images import run_images
+from bitwright import run
+from bitwright.machines.programs import open_subleq
 from bitwright.web import work
 from bitwright.web.requests import Limits, Request
 
@@ -21,9 +21,8 @@ def subleq(name: str) -> dict[str, Any]:
 
 
 def expected(name: str, given: str) -> Any:
-    assembly = assemble_sq((EXAMPLES / name).read_text())
-    machine = machine_v(Shape(assembly.words, assembly.width, find_dialect(assembly.dialect)))
-    return machine, run_images(machine, [assembly.image], [given.encode()], max_instructions=100_000)[0]
+    program = open_subleq(str(EXAMPLES / name))
+    return program.machine, run(program, given.encode(), instructions=100_000)
 
 
 @pytest.mark.parametrize(
@@ -37,13 +36,14 @@ def expected(name: str, given: str) -> Any:
 )
 def test_it_prints_what_the_library_prints(server: Any, name: str, given: str, engines: tuple[str, ...]) -> None:
     machine, truth = expected(name, given)
+    tally = truth.ending.tally
     for engine in engines:
         job = server.run({"source": subleq(name), "console": given, "engine": engine})
         assert "result" in job, job
         result = job["result"]
         assert result["console"].encode() == truth.output == server.file(job, "output.txt")
-        assert (result["ended"], result["instructions"], result["steps"]) == ("halt", truth.instructions, truth.steps)
-        assert result["memory"] == [machine.shape.signed(word) for word in truth.memory]
+        assert (result["ended"], result["instructions"], result["steps"]) == ("halt", tally.instructions, tally.steps)
+        assert result["memory"] == [machine.shape.signed(word) for word in truth.ending.memory]
         assert result["wrong"] == 0
         if engine == "network":
             assert result["cells"]["proved"]

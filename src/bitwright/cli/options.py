@@ -109,8 +109,6 @@ Options
     The file to write; a new or empty folder for --to vnnlib or rocq, a folder for hub.
 --output FILE | infer
     The .bw file to write.
---trace | run
-    For .sbn programs: print every instruction as it is executed.
 --text | show
     Print the whole program, with its cells, as canonical rule text.
 --only NAMES | trace
@@ -154,7 +152,7 @@ The program
     For rule files: replace the value of a 'let' line, such as l=16; may be repeated.
 --machine A|B|V:WxN:DIALECT | {_PROGRAMS}
     For .sbn programs: the paper's machine A, or B (the default). For SUBLEQ (.sq, .dec, machine-v): V with W words of N
-    bits and its dialect (howerj, kth, plain, or flags such as range,strict), such as V:256x16:howerj.
+    bits and its dialect (howerj, kth or plain), such as V:256x16:howerj.
 --sizes SIZES | train certify
     For cells: include every kind of cell at these sizes: 1..64, l=1..64, or all if that can be proved.
 --program FILE|NAME | export
@@ -222,9 +220,8 @@ Work and output
 --resume FILE | run certify
     Keep finished work in this file, and continue from it if it exists.
 --memory FROM:TO | run
-    For images: show these words at the end, including TO; also a single ADDRESS, or a label of a .sq file.
---signed | run
-    For images: show words and addresses as signed numbers.
+    For images: show these words at the end, including TO, as signed numbers; also a single ADDRESS, or a label of a
+    .sq file.
 --yes | certify
     Continue even if the proof will take longer than 10 minutes.
 --json | add multiply check examples cache infer {_PROGRAMS}

@@ -15,7 +15,7 @@ from bitwright.common.errors import InputError
 from bitwright.verbs.numbers import in_base_of, parse_values
 from bitwright.verbs.open import is_image
 
-IMAGE = ("seconds", "resume", "memory", "signed")  # options of images
+IMAGE = ("seconds", "resume", "memory")  # options of images
 
 
 @opt.verb("run", "FILE|NAME")
@@ -24,7 +24,6 @@ def command(
     target: Target,
     inputs: tuple[str, ...],
     graph: str | None,
-    trace: bool,
     as_json: bool,
     **options: Any,
 ) -> int:
@@ -46,7 +45,7 @@ def command(
     bitwright run examples/subleq/sieve.sq
     """
     if is_image(target.name):
-        opt.refuse("does not go with an image, which has a fixed size", "bits", "order", "trace", "let")
+        opt.refuse("does not go with an image, which has a fixed size", "bits", "order", "let")
         if inputs:
             raise InputError("an image takes its input from standard input; leave out the values")
         from bitwright.cli.run_image import run_image
@@ -58,21 +57,12 @@ def command(
     if (on_graph := asked_graph(target, inputs, graph)) is not None:
         return report_graph(execute(on_graph, {}, network=network, **options), as_json)
     numbers = parse_values(inputs)
-    if trace and as_json:
-        raise InputError("--trace does not go with --json; leave out one of them")
     algorithm = target.algorithm(networks=network, values=numbers)
-    if trace and algorithm.computer is None:
-        raise InputError("--trace goes with .sbn programs; use bitwright trace FILE for rule files")
     from bitwright.verbs.check import first_warning
 
     if not is_quiet() and (warning := first_warning(target.name, algorithm)):
         note(warning)
-    watch = None
-    if trace:
-        from bitwright.verbs.trace import instructions  # imports all pages
-
-        watch = instructions(algorithm, click.echo)
-    done = execute(algorithm, numbers, network=network, watch=watch, **options)
+    done = execute(algorithm, numbers, network=network, **options)
     widths = [len(word.bits) for word in algorithm.outputs]
     shown = in_base_of((pair.partition("=")[2] for pair in inputs), done.outputs.values(), widths)
     lines = [f"{name} = {value}" for name, value in zip(done.outputs, shown, strict=True)]

@@ -36,7 +36,7 @@ def asked_graph(target: Target, inputs: Sequence[str], graph: str | None) -> Gra
         return None
     from bitwright.verbs.graphs import on_graph, open_graph
 
-    refuse("does not go with node programs; set sizes with --let", "bits", "order", "machine", "trace")
+    refuse("does not go with node programs; set sizes with --let", "bits", "order", "machine")
     if graph is None:
         raise InputError(
             f"{program.name} is a node program; give it a graph: --graph FILE, or a shape such as --graph torus:20x30"

@@ -60,18 +60,18 @@ class Batch(ABC):
         """One bit of every state."""
         return self.states()[:, bit]
 
-    def read(self, bits: IntArray, rows: int | IntArray = 0) -> BoolArray:  # the shape of rows, then that of bits
-        """Returns some bits of one state, or of each of several."""
-        return np.asarray(self.states()[rows][..., bits])
+    def read(self, bits: IntArray) -> BoolArray:
+        """Returns some bits of a single state."""
+        return np.asarray(self.states()[0, bits])
 
     @abstractmethod
     def load(self, states: BoolArray) -> None:
         """Continues from other states, one for each run, as a host requires between steps."""
 
-    def turn_on(self, bits: Sequence[int], rows: int | Sequence[int] = 0) -> None:
-        """Sets bits of one state from outside; with several rows, each bit in its own row."""
+    def turn_on(self, bits: Sequence[int]) -> None:
+        """Sets bits of a single state from outside."""
         states = self.states()
-        states[rows, list(bits)] = True
+        states[0, list(bits)] = True
         self.load(states)
 
     @abstractmethod

@@ -14,7 +14,7 @@ from bitwright.machines.sbn.code import Code
 from bitwright.machines.sbn.machine_a import machine_a
 from bitwright.machines.sbn.machine_b import machine_b
 from bitwright.machines.subleq.assembler import load_sq
-from bitwright.machines.subleq.interpreter import Shape, find_dialect, load_image
+from bitwright.machines.subleq.images import Shape, find_dialect, load_image
 from bitwright.machines.subleq.machine import MachineV, machine_v
 from bitwright.rules import Algorithm
 from bitwright.theory.proof import smallest_examples

@@ -2,14 +2,14 @@
 
 `sliced.py` contains its compiled counterpart for many runs of engines that decide by a table.
 
-A run ends at a halt bit, at a fixed point, after a number of steps, or when a function returns true.
+A run ends at a halt bit, at a fixed point, or after a number of steps.
 """
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -178,13 +178,13 @@ class Ending(ABC):
 
 
 class HaltBit(Ending):
-    """Done when a bit is on; without `at_start`, only after a step."""
+    """Done when a bit is on."""
 
-    def __init__(self, bit: int, at_start: bool = True) -> None:
-        self._bit, self._at_start, self.stops = bit, at_start, (bit,)
+    def __init__(self, bit: int) -> None:
+        self._bit, self.stops = bit, (bit,)
 
     def at_start(self, view: View) -> BoolArray | None:
-        return self.reached(view) if self._at_start else None
+        return self.reached(view)
 
     def reached(self, view: View) -> BoolArray:
         return view.batch.bit(self._bit)
@@ -198,67 +198,6 @@ class FixedPoint(Ending):
 
     def reached(self, view: View) -> BoolArray:
         return view.batch.unchanged()
-
-
-class Stuck(Ending):
-    """Ends a run when a step changes nothing and no host has answered since; that step is counted.
-
-    For many states the check costs about a fifth of a step, so `every` can make it less frequent.
-    """
-
-    ends_at_rest = True
-
-    def __init__(self, every: int = 1) -> None:
-        self._every = every
-
-    def reached(self, view: View) -> BoolArray | None:
-        if view.step % self._every:
-            return None
-        still = view.batch.unchanged()
-        return still if view.answered is None else still & ~view.answered
-
-
-class When(Ending):
-    """Ends all runs at once when a function returns true after a leap."""
-
-    def __init__(self, is_done: Callable[[], bool]) -> None:
-        self._is_done = is_done
-
-    def reached(self, view: View) -> BoolArray | None:
-        return view.running if self._is_done() else None
-
-
-class FirstOf(Ending):
-    """Done when any of several endings is; if two apply at once, the first in order counts.
-
-    Endings after one that ends all runs are not evaluated.
-    """
-
-    def __init__(self, endings: Mapping[str, Ending]) -> None:
-        self._endings = dict(endings)
-        self.stops = tuple(bit for ending in endings.values() for bit in ending.stops)
-        self.ends_at_rest = any(ending.ends_at_rest for ending in endings.values())
-        self.reason: dict[int, str] = {}  # by run
-
-    def at_start(self, view: View) -> BoolArray | None:
-        return self._first(view, ((name, ending.at_start(view)) for name, ending in self._endings.items()))
-
-    def reached(self, view: View) -> BoolArray | None:
-        return self._first(view, ((name, ending.reached(view)) for name, ending in self._endings.items()))
-
-    def most_steps(self, view: View) -> int:
-        return min(ending.most_steps(view) for ending in self._endings.values())
-
-    def _first(self, view: View, answers: Iterable[tuple[str, BoolArray | None]]) -> BoolArray | None:
-        going = view.running
-        for name, ended in answers:
-            if ended is None or not (ended := ended & going).any():
-                continue
-            self.reason.update(dict.fromkeys(view.rows[ended].tolist(), name))
-            going = going & ~ended
-            if not going.any():
-                break
-        return None if going is view.running else view.running & ~going
 
 
 class StepCount(Ending):

@@ -107,20 +107,6 @@ class ProgressObserver(Observer):
             self._progress(view.step, view.limit)
 
 
-class Watch(Observer):
-    """Calls a function with the step and state of a single run whenever a bit is on."""
-
-    def __init__(self, bit: int, found: Callable[[int, BoolArray], None]) -> None:
-        self._bit, self._found, self.stops = bit, found, (bit,)
-
-    def start(self, view: View) -> None:
-        self.after(view)
-
-    def after(self, view: View) -> None:
-        if not view.beyond and view.batch.bit(self._bit)[0]:
-            self._found(view.step, view.batch.states()[0])
-
-
 class Visits(Observer):
     """Counts the states of a single run, including the start, in which a bit is on."""
 

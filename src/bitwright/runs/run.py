@@ -24,7 +24,7 @@ from bitwright.rules import Algorithm, Program, Word
 from bitwright.rules.layout import IntArray
 from bitwright.rules.trace import Trace
 from bitwright.runs.loop import drive, ending_of, step_limit
-from bitwright.runs.observers import Margins, Observer, Progress, ProgressObserver, TraceObserver, Visits, Watch
+from bitwright.runs.observers import Margins, Observer, Progress, ProgressObserver, TraceObserver, Visits
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding, Scale
 
@@ -307,13 +307,12 @@ def run_with(
     limit: int | None = None,
     record: bool = False,
     progress: Progress | None = None,
-    watch: Watch | None = None,
 ) -> Run:
     """Runs an algorithm on input values with an engine, by default the rules themselves."""
     chosen = _fitting(algorithm, engine)
     most, margins = step_limit(algorithm, limit), Margins()
     recorder = TraceObserver(algorithm.program) if record else None
-    observers: list[Observer | None] = [margins, recorder, watch, ProgressObserver(progress) if progress else None]
+    observers: list[Observer | None] = [margins, recorder, ProgressObserver(progress) if progress else None]
     begun = None if algorithm.computer is None else Visits(algorithm.computer.machine.boundary)
     observers.append(begun)
     start = algorithm.state(inputs)[np.newaxis]

@@ -80,7 +80,6 @@ def certify(
     workers: str | int = "1",
     yes: bool = False,
     resume: str | PathLike[str] | None = None,
-    function: bool = False,
     progress: Teller | Progress | bool | None = None,
 ) -> Certificate: ...
 def certify(
@@ -97,7 +96,6 @@ def certify(
     workers: str | int = "1",
     yes: bool = False,
     resume: str | PathLike[str] | None = None,
-    function: bool = False,
     module: Module | None = None,
     seconds: float | None = None,
     measure: bool = False,
@@ -137,8 +135,6 @@ def certify(
         workers: how many processes share the states; "all" or "ray".
         yes: start a proof even if it takes more than 10 minutes.
         resume: a file that records progress; after an interruption the proof continues from it.
-        function: also prove what the code of a machine computes, which can take minutes. What rules compute is always
-            proved if the program has an `ensure` line: at every size if possible, else at the sizes given.
         module: for a transformer, the function from tokens to logits that the decoder describes; it is compared with
             the decoder, and replays the counterexample.
         seconds: for a transformer, the time limit; 600 by default.
@@ -149,7 +145,7 @@ def certify(
         from bitwright.verbs.decoders import certify_decoder
 
         others: dict[str, object] = {"sizes": sizes, "domain": domain, "rounding": rounding, "n": n, "tile": tile}
-        others |= {"device": device, "function": function, "yes": yes}
+        others |= {"device": device, "yes": yes}
         refuse("does not go with a task of a transformer", padding=padding, **others)
         options: dict[str, Any] = {"seconds": seconds, "measure": measure, "workers": workers, "progress": progress}
         return certify_decoder(what, network, module=module, resume=resume, **options)  # type: ignore[arg-type]
@@ -164,10 +160,10 @@ def certify(
         chosen = check_rounding(rounding or "calibrated")
         target = limit_target(programs, sizes, tile, tell, n, padding)
         verdict = _prove_limit(target, chosen, n, padding, tell)
-        return Certificate(verdict, prove_chain(target, tell, function), target.about)
+        return Certificate(verdict, prove_chain(target, tell), target.about)
     _check_network_settings(network, rounding, n=n, padding=padding, tile=None if is_model(network) else tile)
     target = network_target(programs, network, sizes, tile, tell, device=device, domain=domain)
-    chain, work = prove_chain(target, tell, function), ProofWork(tell, device, str(workers), yes, resume)
+    chain, work = prove_chain(target, tell), ProofWork(tell, device, str(workers), yes, resume)
     task = work.prepare(target, domain or usual_domain(target.algorithm.program))
     return Certificate(_prove_network(task, work, target.sizes), chain, target.about)
 
@@ -204,7 +200,7 @@ def check(
             with tell.working(task.unit) as step:
                 how = {"workers": work.who, "progress": step, "device": task.device}
                 own = check_certificate(own, target.algorithm, target.network, **how)
-        chain = prove_chain(target, tell, claimed.chain.tried)
+        chain = prove_chain(target, tell)
         if target.programs.programs:  # a pattern by itself has no other claims
             chain.check(claimed.chain)
     except ProofError as error:

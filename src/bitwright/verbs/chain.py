@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from bitwright.common.errors import ProofError, counted, option
+from bitwright.common.errors import ProofError, counted
 from bitwright.common.files.documents import check_fields, one_of, optional, table, text
 from bitwright.proofs.claims import ONE_SIZE, Claim, Outcome
 from bitwright.proofs.sizes import CoveredSizes
@@ -94,11 +94,8 @@ class ClaimChain:
                 raise ProofError(f"the certificate has another proof about the {claim.about} than is found now")
 
 
-def prove_chain(target: ProofTarget, tell: Teller, code: bool = False) -> ClaimChain:
-    """The claims about one program: its function, if it states one, and where its cells have proved kinds.
-
-    With `code` the function of a machine's code is proved too.
-    """
+def prove_chain(target: ProofTarget, tell: Teller) -> ClaimChain:
+    """The claims about one program: its function, if it states one, and where its cells have proved kinds."""
     algorithm, looked, graphs, proofs = target.stated, target.programs, target.graphs, dict[str, Any]()
     if not looked.programs:
         return ClaimChain()
@@ -106,8 +103,8 @@ def prove_chain(target: ProofTarget, tell: Teller, code: bool = False) -> ClaimC
         several = algorithm is None and graphs is None and len(looked.programs) > 1
         why = "a function is proved of one program at a time" if several else "the program has no ensure line"
         claims = [Claim("function", "not stated", "none", "none", f"not stated: {why}")]
-    elif algorithm.computer is not None and not code:
-        sentence = f"not tried: {option('function')} proves what the code of a machine computes"
+    elif algorithm.computer is not None:
+        sentence = "not tried: validate tests what the code of a machine computes"
         claims = [Claim("function", "not decided", "none", _NOT_TRIED, sentence)]
     else:
         with tell.working("proving what the rules compute"):

@@ -75,9 +75,7 @@ class ComputerRun(Report):
     engine: Engine
     ending: MachineEnding
     image_id: str  # the hash of the initial memory
-    start: int | None  # the first address; None for a resumed run
     words: Sequence[MemoryRange]  # the requested words
-    signed: bool
     output: bytes = b""
 
     def __bool__(self) -> bool:
@@ -91,8 +89,7 @@ class ComputerRun(Report):
     @property
     def pc(self) -> int | None:
         """The current address of the machine."""
-        at = self.ending.pc
-        return self.machine.shape.signed(at) if self.signed and at is not None else at
+        return self.ending.pc
 
     def report(self) -> list[str]:
         """How it ended, and the engine that ran it."""
@@ -124,13 +121,11 @@ class ComputerRun(Report):
             "machine": "V",
             "words": machine.shape.words,
             "word_width": machine.shape.width,
-            "dialect": machine.shape.dialect.flags,
-            "start": self.start,
+            "dialect": machine.shape.dialect.name,
             "ended": self.ending.reason,
             "halted": self.halted,
             "pc": self.pc,
             "memory": [{"asked": one.asked, "address": one.first, "words": one.words} for one in self.words],
-            "signed": self.signed,
             "output": self.output.decode("latin-1"),
             "engine": engine.name,
             "rounding": engine.rounding,
@@ -160,15 +155,13 @@ def run_image(
     seconds: float | None = None,
     resume: str | PathLike[str] | None = None,
     memory: Sequence[str] = (),
-    signed: bool = False,
-    entry: str | None = None,
     progress: Teller | Progress | bool | None = None,
     **settings: Any,
 ) -> ComputerRun:
     """Runs an image until it halts, for at most that many instructions or seconds.
 
-    `memory` are words to show at the end, `FROM:TO`, an address or a label. `resume` is a .npz file that keeps the run,
-    about once a minute and at its end, and that it continues from if it is there. `entry` is the first address.
+    `memory` are words to show at the end as signed numbers: `FROM:TO`, an address or a label. `resume` is a .npz file
+    that keeps the run, about once a minute and at its end, and that it continues from if it is there.
 
     >>> from bitwright.verbs.open import MachineChoice, open_subleq
     >>> from pathlib import Path
@@ -185,9 +178,8 @@ def run_image(
     if not program.image and not going_on:
         raise InputError("machine-v needs an image to run; give a .dec or .sq file")
     ranges = [find_words(text, labels, machine.shape) for text in memory]
-    first = 0 if entry is None else find_address(entry, labels, "entry")
     chosen = _engine(machine, engine, network, settings, tell)
-    state, tally, began_with = _start(program, first, kept if going_on else None, tell)
+    state, tally, began_with = _start(program, kept if going_on else None, tell)
     truth = RuleEngine(machine.program) if chosen.fallible else None
     computer = Computer(machine, chosen, state, console.read, console.write, tally, truth)
     saved = time.monotonic()
@@ -213,10 +205,8 @@ def run_image(
         save(kept)
         tell.note(f"wrote {kept}")
     left = (ending.memory or computer.memory()) if ranges else []
-    number = machine.shape.signed if signed else int
-    words = [replace(one, words=[*map(number, left[one.first : one.last + 1])]) for one in ranges]
-    start, output = None if going_on else first, bytes(console.collected)
-    return ComputerRun(program.name, machine, chosen, ending, began_with, start, words, signed, output)
+    words = [replace(one, words=[*map(machine.shape.signed, left[one.first : one.last + 1])]) for one in ranges]
+    return ComputerRun(program.name, machine, chosen, ending, began_with, words, bytes(console.collected))
 
 
 def _engine(
@@ -242,15 +232,13 @@ def _check_training(machine: MachineV, hidden: int | None) -> None:
         )
 
 
-def _start(
-    program: SubleqProgram, first: int, resume: Path | None, tell: Teller
-) -> tuple[Any, MachineTally | None, str]:
+def _start(program: SubleqProgram, resume: Path | None, tell: Teller) -> tuple[Any, MachineTally | None, str]:
     """The start state, the tally so far, and the hash of the initial image."""
     machine, image = program.machine, program.image
     if resume is None:
         for line in misfits(machine.shape, image):
             tell.note(f"note: {line}")
-        return machine.start(image, first), None, image_hash(machine, image)
+        return machine.start(image), None, image_hash(machine, image)
     state, tally, began_with = load_checkpoint(resume, machine, image_hash(machine, image) if image else None)
     traffic = f"{counted(tally.inputs, 'byte')} of input and {counted(tally.outputs, 'byte')} of output"
     tell.note(f"continuing after {counted(tally.instructions, 'instruction')}, {traffic}")
@@ -277,8 +265,8 @@ class MemoryRange:
 def find_words(text: str, labels: Mapping[str, int], shape: Shape) -> MemoryRange:
     """The range given by `FROM:TO`, `ADDRESS` or the name of a label."""
     first, colon, last = text.partition(":")
-    begin = find_address(first, labels, "memory")
-    end = find_address(last, labels, "memory") if colon else begin
+    begin = _find_address(first, labels)
+    end = _find_address(last, labels) if colon else begin
     if end < begin:
         raise InputError(f"{option('memory')} takes FROM:TO with FROM before TO, got '{shorten(text)}'")
     if end >= shape.words:
@@ -286,12 +274,12 @@ def find_words(text: str, labels: Mapping[str, int], shape: Shape) -> MemoryRang
     return MemoryRange(text, begin, end)
 
 
-def find_address(text: str, labels: Mapping[str, int], setting: str) -> int:
+def _find_address(text: str, labels: Mapping[str, int]) -> int:
     """The address given by a number or a label."""
     text = text.strip()
     if text in labels:
         return labels[text]
     if text[:1].isdigit():
-        return parse_number(text, option(setting))
+        return parse_number(text, option("memory"))
     known = "a number such as 12 or a label" if labels else "a number such as 12 (labels are known for .sq files)"
-    raise InputError(f"{option(setting)} takes {known}, got '{shorten(text)}'{suggestion(text, list(labels))}")
+    raise InputError(f"{option('memory')} takes {known}, got '{shorten(text)}'{suggestion(text, list(labels))}")

@@ -10,12 +10,10 @@ import numpy as np
 
 from bitwright.common.bits import BoolArray, from_bit_rows, to_bit_rows, whole_number
 from bitwright.common.errors import BitwrightWarning, InputError, counted, option, suggestion
-from bitwright.common.lazy import is_a
 from bitwright.engines.protocol import Engine
 from bitwright.rules import Algorithm, Program
 from bitwright.rules.algorithm import check_inputs
 from bitwright.rules.ensures import Runs, joined
-from bitwright.runs.observers import Watch
 from bitwright.runs.progress import Progress
 from bitwright.runs.run import BatchRun, Run, run_batch, run_with
 from bitwright.verbs.engines import SETTINGS, engine_for
@@ -24,11 +22,7 @@ from bitwright.verbs.progress import Listener, Teller, teller
 from bitwright.verbs.reports import refuse
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeIs
-
     from bitwright.machines.programs import SubleqProgram
-    from bitwright.machines.subleq import MachineV
-    from bitwright.machines.subleq.images import ImageRun
     from bitwright.networks import AnyNetwork
     from bitwright.networks.external import Model
     from bitwright.rules import NodeProgram
@@ -38,10 +32,7 @@ if TYPE_CHECKING:
     What: TypeAlias = Algorithm | Program | NodeProgram
     Networks: TypeAlias = Network | AnyNetwork | Model | Callable[..., Any] | Sequence[Network | AnyNetwork]
 
-_OPTIONS = (
-    *("inputs", "graph", "on_error", "states", "images"),
-    *("engine", "network", "steps", "record", "progress", "watch"),
-)
+_OPTIONS = (*("inputs", "graph", "on_error", "states", "engine", "network", "steps", "record", "progress"),)
 _OF_MANY = ("workers", "margins")
 
 
@@ -49,10 +40,6 @@ _OF_MANY = ("workers", "margins")
 def run(what: What, *, states: BoolArray, **settings: Any) -> BatchRun: ...
 @overload
 def run(what: SubleqProgram, inputs: bytes = b"", **settings: Any) -> ComputerRun: ...
-@overload
-def run(
-    what: MachineV, inputs: Sequence[bytes] = (), *, images: Sequence[Sequence[int]], **settings: Any
-) -> list[ImageRun]: ...
 @overload
 def run(
     what: What,
@@ -76,27 +63,24 @@ def run(
     steps: int | None = None,
     record: bool = False,
     progress: Teller | Progress | bool | None = None,
-    watch: Watch | None = None,
     **values: Any,
 ) -> Run: ...
 @overload
 def run(what: What, inputs: Any = None, **values: Any) -> Any: ...
 def run(
-    what: What | MachineV | SubleqProgram,
+    what: What | SubleqProgram,
     inputs: Any = None,
     *,
     graph: Any = None,
     on_error: Literal["raise", "skip"] = "raise",
     states: BoolArray | None = None,
-    images: Sequence[Sequence[int]] | None = None,
     engine: str | Engine | None = None,
     network: Networks | None = None,
     steps: int | None = None,
     record: bool = False,
     progress: Teller | Progress | bool | None = None,
-    watch: Watch | None = None,
     **values: Any,
-) -> Run | BatchRun | list[Run] | list[Run | None] | ComputerRun | list[ImageRun]:
+) -> Run | BatchRun | list[Run] | list[Run | None] | ComputerRun:
     """Runs a program on input values, given by name or as a dictionary.
 
     Give an input with the name of an argument in the dictionary.
@@ -108,13 +92,11 @@ def run(
             list of these.
         on_error: for a list of graphs: "skip" puts None in place of a graph that cannot be run, and warns.
         states: start states, one in each row, in place of inputs.
-        images: for a machine V: the images to run, each as it would run alone.
         engine: an engine or its name: "templates" (the rules), "limit", "kernel", "sampled" or "network".
         network: a trained network, or several to average.
         steps: the most steps.
         record: keep every state.
         progress: True for lines on standard error, or a function of the steps made and the most there can be.
-        watch: a function that observes single steps.
         values: inputs, and settings of the engine: `rounding`, `padding`, `networks`, `seed`, `width`, `device`,
             `tile`, `evaluate`; of many runs: `workers`, a number of threads, and `margins`, for the smallest of each.
 
@@ -141,8 +123,7 @@ def run(
     [2, 2]
 
     On a machine V, `output` of the run has the bytes written; `instructions` and `seconds` are the most it may take,
-    and `memory` names words to show, such as "0:7". Many `images` take `instructions`, 10,000 by default, and `entry`,
-    the first address.
+    and `memory` names words to show, such as "0:7".
 
     >>> from pathlib import Path
     >>> from bitwright.machines.programs import open_subleq
@@ -152,23 +133,20 @@ def run(
     b'Hi'
     """
     tell = teller(progress)
-    if images is not None or _is_machine_v(what) or is_for_machine_v(what):
-        others: dict[str, object] = {"graph": graph is not None, "states": states is not None, "record": record}
-        refuse("does not go with images", steps=steps, watch=watch, **others)
-        if is_for_machine_v(what) and images is None:
-            from bitwright.verbs.images import ImageConsole, run_image
+    if is_for_machine_v(what):
+        from bitwright.verbs.images import ImageConsole, run_image
 
-            if not isinstance(inputs, bytes | None):
-                raise InputError(f"an image reads bytes: give inputs such as b'text', got a {type(inputs).__name__}")
-            how = {"engine": engine, "network": network, "progress": progress, **values}
-            return run_image(what, ImageConsole(inputs or b""), **how)
-        return _images(what, images, inputs, engine, network, values, tell)
+        others: dict[str, object] = {"graph": graph is not None, "states": states is not None, "record": record}
+        refuse("does not go with an image", steps=steps, **others)
+        if not isinstance(inputs, bytes | None):
+            raise InputError(f"an image reads bytes: give inputs such as b'text', got a {type(inputs).__name__}")
+        return run_image(what, ImageConsole(inputs or b""), engine=engine, network=network, progress=progress, **values)
     settings = {name: values.pop(name) for name in (*SETTINGS, *_OF_MANY) if name in values}
     check_once(inputs, values)
     of_many = {name: settings.pop(name) for name in _OF_MANY if name in settings}
     if isinstance(what, Algorithm) or is_node_program(what):
         check_values(what, values, (*_OPTIONS, *SETTINGS, *_OF_MANY))
-    how = {"engine": engine, "network": network, "steps": steps, "record": record, "watch": watch}
+    how = {"engine": engine, "network": network, "steps": steps, "record": record}
     if is_node_program(what):
         from bitwright.verbs.graphs import run_on_graph, run_on_graphs
 
@@ -205,9 +183,9 @@ def run(
         limited = steps is not None or algorithm.steps is not None or not hasattr(progress, "working")
         with tell.working("steps", at_most=algorithm.halt is not None) as told:
             shown = told if limited else lambda done, _: told(done, 0)
-            return run_with(algorithm, given, chosen, limit=steps, record=record, progress=shown, watch=watch)
-    if record or watch is not None:
-        raise InputError("record and watch go with a single run; leave them out")
+            return run_with(algorithm, given, chosen, limit=steps, record=record, progress=shown)
+    if record:
+        raise InputError("record goes with a single run; leave it out")
     check_batch(states, of_many.get("workers"))
     if algorithm.conditions:
         numbers = {word.name: from_bit_rows(states[:, list(word.bits)], word.signed) for word in algorithm.inputs}
@@ -226,33 +204,6 @@ def _warn_outside(algorithm: Algorithm, tell: Teller, which: str) -> None:
         warn(message, BitwrightWarning, stacklevel=3)
     else:
         tell.note(message)
-
-
-def _is_machine_v(what: object) -> TypeIs[MachineV]:
-    return is_a(what, "bitwright.machines.subleq.machine:MachineV")
-
-
-def _images(
-    machine: Any,
-    images: Sequence[Sequence[int]] | None,
-    inputs: Any,
-    engine: str | Engine | None,
-    network: Networks | None,
-    values: dict[str, Any],
-    tell: Teller,
-) -> list[ImageRun]:
-    """Runs many images on one machine."""
-    if not _is_machine_v(machine):
-        raise InputError(f"images run on a machine V, such as machine('V', ...), got a {type(machine).__name__}")
-    if images is None:
-        raise InputError("a machine runs images: give images=[...], or run machine.algorithm(image)")
-    spelt = {"instructions": "max_instructions", "entry": "start"}
-    from bitwright.machines.subleq.images import run_images
-
-    limits = {spelt[name]: values.pop(name) for name in spelt if name in values}
-    chosen = engine_for(machine.algorithm(), engine, network, values, tell)
-    with tell.working("images"):
-        return run_images(machine, images, () if inputs is None else inputs, engine=chosen, **limits)
 
 
 def _states(algorithm: Algorithm, given: Mapping[str, Any]) -> BoolArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.common.bits import BoolArray, any_digits
+from bitwright.common.bits import any_digits
 from bitwright.common.errors import InputError, counted, option, thousandths
 from bitwright.common.files.storage import as_path, write_atomically
 from bitwright.pages import (
@@ -26,7 +26,6 @@ from bitwright.pages import trace_text as text_of
 from bitwright.pages.text import heading_of, order_lines
 from bitwright.rules import Algorithm, GraphAlgorithm
 from bitwright.rules.trace import Trace
-from bitwright.runs.observers import Watch
 from bitwright.runs.run import Run
 
 KINDS = (".html", ".svg", ".txt", ".npz")
@@ -142,37 +141,3 @@ def _recorded(done: Run) -> Trace:
     if done.trace is None:
         raise InputError("this run was not recorded; run it with record=True to have its trace")
     return done.trace
-
-
-def instructions(algorithm: Algorithm, say: Callable[[str], None]) -> Watch:
-    """A `watch` for `run` that reports every instruction after it is executed.
-
-    >>> from pathlib import Path
-    >>> import bitwright
-    >>> _ = Path("sub.sbn").write_text(".width 4\\n.in a b\\n.out b\\nsub a b")
-    >>> algorithm = bitwright.open("sub.sbn")
-    >>> _ = bitwright.run(algorithm, a=3, b=5, watch=instructions(algorithm, lambda line: print(line.split())))
-    ['step', 'address', 'instruction']
-    ['0', '0', 'b', '-=', 'a:', '2']
-    """
-    view = algorithm.computer
-    assert view is not None
-    machine = view.machine
-    before: tuple[int, int] | None = None
-
-    def begins(step: int, state: BoolArray) -> None:
-        nonlocal before
-        if before is None:
-            say(f"{'step':>7}  {'address':>7}  instruction")
-        else:
-            say(_instruction(view, *before, machine.address(state), machine.memory(state)))
-        before = step, machine.address(state)
-
-    return Watch(machine.boundary, begins)
-
-
-def _instruction(view: Any, step: int, address: int, after: int, memory: list[int]) -> str:
-    """One executed instruction: its step, address, operands and result."""
-    sbn = view.code.instructions[address]
-    jump = f", go to {view.label(after) or after}" if memory[sbn.b] < 0 else ""
-    return f"{step:>7,}  {address:>7}  {view.word(sbn.b)} -= {view.word(sbn.a)}: {memory[sbn.b]}{jump}"

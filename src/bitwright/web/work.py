@@ -138,7 +138,6 @@ def _run_computer(program: SubleqProgram, request: Request, limits: Limits, prog
         instructions=request.max_instructions,
         seconds=_SHARE * limits.seconds,
         memory=[f"0:{program.machine.shape.words - 1}"],
-        signed=True,
     )
     memory = done.words[0].words
     facts = done.to_dict()

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from cases import for_each
 from facts import missing
+from subleq_interpreter import Interpreter
 
 from bitwright import BitwrightError, InputError, ProgramError
 from bitwright.machines.assembly import macros
-from bitwright.machines.subleq import Interpreter, Shape, assemble_sq, find_dialect, image_text, load_sq, parse_image
+from bitwright.machines.subleq import Shape, assemble_sq, find_dialect, image_text, load_sq, parse_image
 
 
 def lines(*text: str) -> str:

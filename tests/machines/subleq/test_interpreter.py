@@ -1,9 +1,10 @@
 """The plain interpreter does what the dialects say, on cases worked out by hand."""
 
 import pytest
+from subleq_interpreter import Interpreter
 
 from bitwright import InputError
-from bitwright.machines.subleq import Interpreter, Shape, find_dialect
+from bitwright.machines.subleq import Shape, find_dialect
 
 
 def machine(dialect: str, image: list[int], words: int = 8, width: int = 8, given: bytes = b"") -> Interpreter:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,25 +12,13 @@ from bitwright.engines.table import SET, N, PackedCells, loop
 from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 
-_WORTH = 10_000  # steps of a leap from which a memo is used
-
-
-class LeapMemo(Protocol):
-    """Makes the steps of `leap` with one counted bit, faster if it has seen them before."""
-
-    def leap(self, most: int, stops: IntArray, counted: IntArray, moving: loop.Moving, tables: Any) -> int:
-        """Returns how many steps it made, and sets the counters like the loops of cells."""
-
 
 class TableBatch(Batch):
     """A batch of one state; `margins` has each entry's distance from the opposite output, if outputs are rounded."""
 
-    memo: Callable[[PackedCells], LeapMemo] | None = None  # lent by an observer that counts a bit
-
     def __init__(self, cells: PackedCells, state: BoolArray, margins: FloatArray | None = None) -> None:
         self._cells, self._margins = cells, margins
         self._watched_for: tuple[Sequence[int], Sequence[int]] | None = None
-        self._memory: LeapMemo | None = None  # for the current bits
         units = cells.units
         self._lists = np.zeros((2, units + 1), dtype=np.uint32)
         self._before, self._queue = np.zeros(units + 1, dtype=np.uint32), np.zeros(units + 1, dtype=np.uint64)
@@ -56,27 +43,15 @@ class TableBatch(Batch):
         self.leap(1)
 
     def leap(self, most: int, stops: Sequence[int] = (), counted: Sequence[int] = ()) -> int:
-        """Makes steps by cells, or by a memo if an observer has lent one."""
         if self._watched_for != (stops, counted):
             self._watched = self._cells.places(stops), self._cells.places(counted)
-            self._watched_for, self._memory = (stops, counted), None
-        if self.memo is not None and len(counted) == 1 and most >= _WORTH:
-            return self._by_memo(self.memo, most)
+            self._watched_for = stops, counted
         made = int(loop.advance_from_python(most, *self._watched, self._moving, self._cells.tables))
-        self._note()
-        return made
-
-    def _by_memo(self, memo: Callable[[PackedCells], LeapMemo], most: int) -> int:
-        self._memory = self._memory or memo(self._cells)
-        made = self._memory.leap(most, *self._watched, self._moving, self._cells.tables)
-        self._note()
-        return made
-
-    def _note(self) -> None:
         self.counted = int(self._counters[loop.COUNTED])
         self.matches = int(self._counters[loop.LEAST]), int(self._counters[loop.MOST])
+        return made
 
-    def turn_on(self, bits: Sequence[int], rows: int | Sequence[int] = 0) -> None:  # noqa: ARG002
+    def turn_on(self, bits: Sequence[int]) -> None:
         words, counters, tables = self._moving.words, self._counters, self._cells.tables
         for unit, mask in self._cells.places(bits).tolist():
             now = int(words[unit])
@@ -105,10 +80,9 @@ class TableBatch(Batch):
         cells = self._cells
         return np.asarray(((self._moving.words[cells.unit] >> cells.place) & 1).astype(bool)[np.newaxis])
 
-    def read(self, bits: IntArray, rows: int | IntArray = 0) -> BoolArray:  # without making the whole state
+    def read(self, bits: IntArray) -> BoolArray:  # without making the whole state
         cells = self._cells
-        found = ((self._moving.words[cells.unit[bits]] >> cells.place[bits]) & 1).astype(bool)
-        return np.asarray(found if isinstance(rows, int) else found[np.newaxis])
+        return np.asarray(((self._moving.words[cells.unit[bits]] >> cells.place[bits]) & 1).astype(bool))
 
     def bit(self, bit: int) -> BoolArray:
         cells = self._cells

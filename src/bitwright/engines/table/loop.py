@@ -1,7 +1,4 @@
-"""The compiled loop over packed cells. Importing this module requires numba.
-
-numba caches compiled code until its own file changes, so a change here requires one in machines/subleq/memo.py.
-"""
+"""The compiled loop over packed cells. Importing this module requires numba."""
 
 from __future__ import annotations
 

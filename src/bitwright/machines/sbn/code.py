@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from bitwright.common.errors import InputError, counted, suggestion
 from bitwright.rules.algorithm import check_inputs
 from bitwright.rules.ensures import EnsureLine
+from bitwright.validation.oracles import UNKNOWN, Answer, Values
 
 MAX_WIDTH = 64
 MAX_SIZE = 65_536  # of instructions, and of words
@@ -113,39 +115,51 @@ def wrap(value: int, width: int) -> int:
     return low - (1 << width) if low >> (width - 1) else low
 
 
-@dataclass(frozen=True)
-class Executed:
-    """One executed instruction."""
-
-    address: int
-    instruction: Instruction
-    result: int
-    jumped: bool
-
-
-def interpret(code: Code, values: Mapping[str, int] | None = None) -> Iterator[tuple[Executed, list[int]]]:
-    """Runs a program in plain Python; yields every executed instruction and the memory after it (do not modify it)."""
-    memory = code.memory(values or {})
-    for address, result in _executed(code, memory):
-        yield Executed(address, code.instructions[address], result, result < 0), memory
-
-
-def run_interpreter(code: Code, values: Mapping[str, int] | None = None, limit: int = 1_000_000) -> dict[str, int]:
-    """The outputs of a program by the plain interpreter; raises InputError if it does not halt within the limit."""
-    memory = code.memory(values or {})
-    for count, _ in enumerate(_executed(code, memory), start=1):
-        if count >= limit:
-            raise InputError(f"{code.name} did not halt within {counted(limit, 'instruction')}")
-    return {name: memory[code.names[name]] for name in code.outputs}
-
-
-def _executed(code: Code, memory: list[int]) -> Iterator[tuple[int, int]]:
-    """Executes a program in this memory; yields the address of every instruction, and its result."""
-    instructions = [(one.a, one.b, one.c) for one in code.instructions]
+def interpret(code: Code, values: Mapping[str, int] | None = None) -> Iterator[tuple[int, list[int]]]:
+    """Runs a program in plain Python; yields each executed address and the memory afterwards (do not modify it)."""
+    memory, instructions = code.memory(values or {}), [(one.a, one.b, one.c) for one in code.instructions]
     half, modulus, addresses = 1 << (code.width - 1), 1 << code.width, 2**code.sizes.instruction_bits
     address = 0
     while address < len(instructions):
         a, b, c = instructions[address]
         memory[b] = result = (memory[b] - memory[a] + half) % modulus - half
-        yield address, result
+        yield address, memory
         address = c if result < 0 else (address + 1) % addresses
+
+
+def run_interpreter(code: Code, values: Mapping[str, int] | None = None, limit: int = 1_000_000) -> dict[str, int]:
+    """The outputs of a program by the plain interpreter; raises InputError if it does not halt within the limit."""
+    memory = code.memory(values or {})
+    run = interpret(code, values)
+    for _, memory in islice(run, limit):  # noqa: B007
+        pass
+    if next(run, None) is not None:
+        raise InputError(f"{code.name} did not halt within {counted(limit, 'instruction')}")
+    return {name: memory[code.names[name]] for name in code.outputs}
+
+
+@dataclass(frozen=True)
+class InterpreterOracle:
+    """The plain SBN interpreter, for at most `limit` instructions; each takes a run at least one step.
+
+    It reports a run as endless only if the same instruction has met the same memory twice.
+    """
+
+    code: Code
+    limit: int
+
+    @property
+    def name(self) -> str:
+        return "the plain interpreter"
+
+    def __call__(self, values: Values) -> Answer:
+        memory = self.code.memory(values)
+        mark: tuple[int, list[int]] | None = None
+        for count, (address, memory) in enumerate(interpret(self.code, values)):
+            if count == self.limit:  # one more than the limit
+                return UNKNOWN
+            if mark == (address, memory):
+                return None
+            if count & (count - 1) == 0:  # 0, 1, 2, 4, ...: marks at growing distances detect any cycle (Brent)
+                mark = (address, list(memory))
+        return {name: memory[self.code.names[name]] for name in self.code.outputs}

@@ -1,26 +1,21 @@
 """A generated SBN machine: an ordinary program, with the bits of its memory, address and flags, and code on it.
 
-For code: the trace of recorded runs, its oracle, and the proof of its function.
+For code: the trace of recorded runs, and its oracle.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from bitwright.common.bits import BoolArray, from_bits, to_bits
-from bitwright.machines.sbn.code import Code, Sizes, wrap
+from bitwright.machines.sbn.code import Code, InterpreterOracle, Sizes, wrap
 from bitwright.rules import Algorithm, Bits, Program, Ref, Word
 from bitwright.rules.layout import IntArray
 from bitwright.rules.trace import Trace
-
-if TYPE_CHECKING:
-    from bitwright.machines.sbn.oracle import InterpreterOracle
-    from bitwright.machines.sbn.proof import CodeProof
-    from bitwright.proofs.unrolling.solver import Prover
 
 
 @dataclass(frozen=True)
@@ -123,15 +118,8 @@ class Loaded(NamedTuple):
 
     def oracle(self, limit: int) -> InterpreterOracle:
         """The plain interpreter of this code, for at most `limit` instructions."""
-        from bitwright.machines.sbn.oracle import InterpreterOracle
 
         return InterpreterOracle(self.code, limit)
-
-    def proof(self, algorithm: Algorithm, prover: Prover) -> CodeProof | None:
-        """The proof of the algorithm's function, instruction by instruction: on machine B, if it halts."""
-        from bitwright.machines.sbn.proof import CodeProof
-
-        return CodeProof(algorithm, prover) if self.machine.kind == "B" and algorithm.halt is not None else None
 
     def instructions(self, trace: Trace) -> tuple[IntArray, IntArray]:
         """The steps in which instructions begin, and their addresses."""

@@ -1,10 +1,9 @@
-"""Stored-program SUBLEQ: dialects, an interpreter, images, machine V made of templates, and an assembler."""
+"""Stored-program SUBLEQ: dialects, images, machine V made of templates, and an assembler."""
 
 from bitwright.machines.subleq.assembler import Assembly, assemble_sq, load_sq
-from bitwright.machines.subleq.interpreter import (
+from bitwright.machines.subleq.images import (
     DIALECTS,
     Dialect,
-    Interpreter,
     Shape,
     find_dialect,
     image_text,
@@ -19,7 +18,6 @@ __all__ = [
     "DIALECTS",
     "Assembly",
     "Dialect",
-    "Interpreter",
     "MachineV",
     "Ports",
     "Shape",

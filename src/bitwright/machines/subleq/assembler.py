@@ -12,7 +12,7 @@ from bitwright.common.scanner import MAX_LINE, NAME, SPACE, Scanner, opening_com
 from bitwright.machines.assembly import InstructionSet, read
 from bitwright.machines.assembly.macros import Form, Label, Operand, Statement
 from bitwright.machines.assembly.names import Names, text_of
-from bitwright.machines.subleq.interpreter import MAX_ADDRESS_BITS, find_dialect, no_ports
+from bitwright.machines.subleq.images import MAX_ADDRESS_BITS, find_dialect, no_ports
 from bitwright.rules.text.files import read_text
 
 ZERO = "Z"  # a scratch word of every program, 0 outside operations

@@ -10,31 +10,26 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bitwright.common.bits import BoolArray
+from bitwright.common.bits import BoolArray, from_bits
 from bitwright.common.errors import InputError, option, printable
 from bitwright.common.files.arrays import ArrayFile, pack_arrays
 from bitwright.common.files.documents import Check, check_fields, optional, parse, real, text, whole
 from bitwright.common.files.storage import write_atomically
-from bitwright.engines.protocol import Batch, Engine
-from bitwright.machines.subleq import MachineV
-from bitwright.machines.subleq.host import Host, InstructionLimit, Instructions
+from bitwright.engines.protocol import Engine
+from bitwright.machines.subleq.machine import MachineV, Ports
 from bitwright.rules import Program
-from bitwright.runs.loop import ENDLESS, Ending, FirstOf, FixedPoint, HaltBit, StepCount, Stuck, When, drive
+from bitwright.runs.loop import ENDLESS, Ending, FixedPoint, StepCount, drive
 from bitwright.runs.observers import Margins, Observer, StepComparison, View
 
-Reader = Callable[[], int | None]
-Writer = Callable[[int], None]
-
-
-def _nowhere(byte: int) -> None:
-    """Discards output."""
+Reader = Callable[[], int | None]  # the next byte of input; None at its end
+Writer = Callable[[int], None]  # takes a byte of output
 
 
 @dataclass(frozen=True)
@@ -62,55 +57,85 @@ class MachineEnding:
     memory: list[int] = field(default_factory=list)  # the memory of a halted machine
 
 
-def at_rest(machine: MachineV, engine: Engine, halted: BoolArray | Batch) -> BoolArray:  # (runs, k)
-    """Selects halted machines whose state no longer changes: their last result may still be in transit."""
-    return drive(engine, halted, FixedPoint(), machine.timing.steps + machine.shape.width - 1).states
+class _Host(Observer):
+    """Answers the requests of a machine immediately; a halted machine, or one without ports, gets no answer."""
+
+    def __init__(self, machine: MachineV, read: Reader, write: Writer) -> None:
+        self._machine, self._read, self._write = machine, read, write
+        self.stops = (machine.ports.request, machine.ports.offer) if machine.ports else ()
+        self.inputs = self.outputs = 0  # bytes so far
+        self.waited = 0.0  # seconds spent in reading and writing
+
+    def after(self, view: View) -> None:
+        view.answered, ports, batch = None, self._machine.ports, view.batch
+        if ports is None or batch.bit(self._machine.halt)[0]:
+            return
+        begin = time.monotonic()
+        try:
+            if batch.bit(ports.request)[0]:
+                bits = self._input(ports)
+            elif batch.bit(ports.offer)[0]:
+                bits = [ports.taken]
+                self._write(from_bits(batch.read(ports.shown)) & 0xFF)
+                self.outputs += 1
+            else:
+                return
+        finally:
+            self.waited += time.monotonic() - begin
+        batch.turn_on(bits)
+        view.answered = view.running
+
+    def _input(self, ports: Ports) -> list[int]:
+        """The bits that pass the next byte to the machine."""
+        byte = self._read()
+        self.inputs += byte is not None
+        word = -1 if byte is None else byte  # the end of input
+        return [bit for place, bit in enumerate(ports.given.tolist()) if word >> place & 1] + [ports.give]
 
 
-def with_result_landed(machine: MachineV, engine: Engine, states: BoolArray) -> BoolArray:  # (runs, k)
-    """Machines at a boundary, after enough steps for the last result to reach memory."""
-    steps = machine.timing.depth + 1
-    return drive(engine, states, StepCount(steps), steps).states
+class _Counts(Observer):
+    """Counts instructions and steps, and records the range of n if the engine provides it."""
 
-
-def halted_how(machine: MachineV, state: BoolArray) -> str:
-    """`halt`, or `fault` for an operand that a strict dialect forbids."""
-    return "fault" if machine.fault is not None and state[machine.fault] else "halt"
-
-
-class _Steps(Observer):
-    """Counts the steps of a single run, and records the range of n if the engine provides it."""
-
-    def __init__(self, before: MachineTally) -> None:
-        self.made, self.least, self.most = before.steps, before.least, before.most
+    def __init__(self, machine: MachineV, before: MachineTally) -> None:
+        self.counted = (machine.boundary,)  # a boundary ends one instruction and begins the next
+        self.steps, self.instructions = before.steps, before.instructions
+        self.least, self.most = before.least, before.most
 
     def start(self, view: View) -> None:
         self._at = view.step
 
     def after(self, view: View) -> None:
-        self.made += view.step - self._at
+        self.steps += view.step - self._at
         self._at = view.step
+        self.instructions += view.batch.counted
         if view.batch.matches is not None:
             low, high = view.batch.matches
             self.least = low if self.least is None else min(self.least, low)
             self.most = high if self.most is None else max(self.most, high)
 
-    def repeated(self, view: View, times: int) -> None:  # noqa: ARG002
-        self.made += times
 
+class _FirstReason(Ending):
+    """Ends the run for the first reason that applies; `most_steps` bounds a leap."""
 
-class _Clock(Observer):
-    """The duration of a run in seconds, without the time that its host waits."""
+    ends_at_rest = True
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
-        self.spent = 0.0
+    def __init__(
+        self,
+        reasons: Mapping[str, Callable[[View], bool]],
+        stops: tuple[int, ...],
+        most_steps: Callable[[], int] = lambda: ENDLESS,
+    ) -> None:
+        self._reasons, self.stops, self._most_steps, self.reason = reasons, stops, most_steps, ""
 
-    def start(self, view: View) -> None:  # noqa: ARG002
-        self._begin = time.monotonic() - self.spent - self._host.waited
+    def at_start(self, view: View) -> BoolArray | None:
+        return self.reached(view)
 
-    def after(self, view: View) -> None:  # noqa: ARG002
-        self.spent = time.monotonic() - self._begin - self._host.waited
+    def reached(self, view: View) -> BoolArray | None:
+        self.reason = next((name for name, applies in self._reasons.items() if applies(view)), "")
+        return view.running if self.reason else None
+
+    def most_steps(self, view: View) -> int:  # noqa: ARG002
+        return self._most_steps()
 
 
 class Computer:
@@ -122,7 +147,7 @@ class Computer:
         engine: Engine,
         state: BoolArray,
         read: Reader = lambda: None,
-        write: Writer = _nowhere,
+        write: Writer = lambda _: None,
         tally: MachineTally | None = None,
         truth: Engine | None = None,
     ) -> None:
@@ -130,30 +155,35 @@ class Computer:
         self.machine, self._engine = machine, engine
         self._before = tally or MachineTally()
         self._batch = engine.begin(state[np.newaxis], long=True)
-        self._host = Host(machine, lambda _: read(), lambda _, byte: write(byte))
-        self._steps, self._margins, self._clock = _Steps(self._before), Margins(), _Clock(self._host)
-        self._instructions = Instructions(machine, 1)
+        self._host, self._counts, self._margins = _Host(machine, read, write), _Counts(machine, self._before), Margins()
         self._comparison = StepComparison(lambda states, _: successors(truth, states)) if truth else None
-        counting = (self._instructions, self._steps, self._margins, self._comparison)
-        self._counting = [observer for observer in counting if observer is not None]
+        self._counting: list[Observer] = [self._counts, self._margins]
+        self._counting += [self._comparison] if self._comparison else []
+        self._seconds = 0.0  # of earlier calls of `run`
+        self._since: float | None = None
 
     @property
     def tally(self) -> MachineTally:
         """The progress of the run, including steps before this computer resumed it."""
-        before, margins = self._before, [self._before.margin]
+        before, counts, margins = self._before, self._counts, [self._before.margin]
         if self._margins.smallest is not None and np.isfinite(self._margins.smallest[0]):
             margins.append(float(self._margins.smallest[0]))
         return MachineTally(
-            steps=self._steps.made,
-            instructions=before.instructions + int(self._instructions.done[0]),
+            steps=counts.steps,
+            instructions=counts.instructions,
             inputs=before.inputs + self._host.inputs,
             outputs=before.outputs + self._host.outputs,
-            least=self._steps.least,
-            most=self._steps.most,
+            least=counts.least,
+            most=counts.most,
             margin=min((margin for margin in margins if margin is not None), default=None),
             wrong=before.wrong + (self._comparison.wrong_steps if self._comparison else 0),
-            seconds=before.seconds + self._clock.spent,
+            seconds=before.seconds + self._spent(),
         )
+
+    def _spent(self) -> float:
+        """The duration of the run in seconds, without the time that its host waits."""
+        running = 0.0 if self._since is None else time.monotonic() - self._since
+        return max(0.0, self._seconds + running - self._host.waited)
 
     def state(self) -> BoolArray:  # (k,)
         return np.asarray(self._batch.states()[0])
@@ -169,37 +199,52 @@ class Computer:
         Args:
             look: called a few times a second with the progress; stops the run by returning False.
         """
-        endings: dict[str, Ending] = {"halt": HaltBit(self.machine.halt), "stuck": Stuck()}  # in the order of checks
-        if seconds is not None:
-            last = self._clock.spent + seconds
-            endings["time"] = When(lambda: self._clock.spent >= last)
-        if look is not None:
-            endings["stopped"] = When(lambda: not look(self.tally))
-        if instructions is not None:
-            most = int(self._instructions.done[0]) + instructions
-            endings["limit"] = InstructionLimit(self.machine, self._instructions, most)
-        ending = FirstOf(endings)
-        drive(self._engine, self._batch, ending, ENDLESS, [*self._counting, self._clock, self._host])
-        reason = ending.reason[0]
+        machine, counts, timing = self.machine, self._counts, self.machine.timing
+        most = ENDLESS if instructions is None else counts.instructions + instructions
+        end = None if seconds is None else self._spent() + seconds
+        shortest = min(timing.steps, timing.steps_of_input, timing.steps_of_output)
+        ending = _FirstReason(
+            {
+                "halt": lambda view: bool(view.batch.bit(machine.halt)[0]),
+                "stuck": lambda view: view.step > 0 and view.answered is None and bool(view.batch.unchanged()[0]),
+                "time": lambda _: end is not None and self._spent() >= end,
+                "stopped": lambda view: view.step > 0 and look is not None and not look(self.tally),
+                "limit": lambda _: counts.instructions >= most,
+            },
+            (machine.halt,),
+            # the next boundary can be one step away, the ones after it cannot
+            lambda: max(1, (most - counts.instructions - 1) * shortest + 1),
+        )
+        self._since = time.monotonic()
+        try:
+            drive(self._engine, self._batch, ending, ENDLESS, [*self._counting, self._host])
+        finally:
+            self._seconds += time.monotonic() - self._since
+            self._since = None
+        reason = ending.reason
         if reason in ("time", "stopped"):
             reason = self._to_a_boundary(reason)
         if reason != "halt":
             return self.interrupted(reason)
-        at_rest(self.machine, self._engine, self._batch)
-        state, machine = self.state(), self.machine
-        return MachineEnding(halted_how(machine, state), self.tally, machine.position(state), machine.memory(state))
+        # the last result may still be in transit
+        drive(self._engine, self._batch, FixedPoint(), timing.steps + machine.shape.width - 1)
+        state = self.state()
+        how = "fault" if machine.fault is not None and state[machine.fault] else "halt"
+        return MachineEnding(how, self.tally, machine.position(state), machine.memory(state))
 
     def _to_a_boundary(self, reason: str) -> str:
         """Continues until the state is readable: the current instruction is done, waits for its host or halts."""
-        ending = FirstOf(
+        machine, ports = self.machine, self._host.stops
+        ending = _FirstReason(
             {
-                "halt": HaltBit(self.machine.halt),
-                "boundary": HaltBit(self.machine.boundary),
-                **{f"port {bit}": HaltBit(bit, at_start=False) for bit in self._host.stops},
-            }
+                "halt": lambda view: bool(view.batch.bit(machine.halt)[0]),
+                "boundary": lambda view: bool(view.batch.bit(machine.boundary)[0]),
+                "port": lambda view: view.step > 0 and any(view.batch.bit(bit)[0] for bit in ports),
+            },
+            (machine.halt, machine.boundary, *ports),
         )
-        drive(self._engine, self._batch, ending, 2 * self.machine.timing.steps, self._counting)
-        return "halt" if ending.reason.get(0) == "halt" else reason
+        drive(self._engine, self._batch, ending, 2 * machine.timing.steps, self._counting)
+        return "halt" if ending.reason == "halt" else reason
 
     @property
     def pc(self) -> int | None:
@@ -210,7 +255,8 @@ class Computer:
         """The words, unsigned, after the last whole instruction."""
         state, machine = self.state(), self.machine
         if state[machine.boundary]:  # the last result is still in the address tree; let it arrive, on a copy
-            state = with_result_landed(machine, self._engine, state[np.newaxis])[0]
+            steps = machine.timing.depth + 1
+            state = drive(self._engine, state[np.newaxis], StepCount(steps), steps).states[0]
         return machine.memory(state)
 
     def interrupted(self, reason: str = "stopped") -> MachineEnding:
@@ -225,7 +271,7 @@ def successors(engine: Engine, states: BoolArray) -> BoolArray:  # (batch, k)
     return batch.states()
 
 
-FORMAT = "bitwright run 2"
+FORMAT = "bitwright run 3"
 _KIND = "a checkpoint of a run"
 _MOST_ABOUT = 1 << 14
 _COUNT = whole(0, 2**62)
@@ -309,4 +355,4 @@ def _check(about: dict[str, Any], machine: MachineV, image: str | None, shown: s
 
 def _machine(machine: MachineV) -> dict[str, object]:
     shape = machine.shape
-    return {"words": shape.words, "width": shape.width, "dialect": shape.dialect.flags}
+    return {"words": shape.words, "width": shape.width, "dialect": shape.dialect.name}

@@ -1,123 +1,182 @@
-"""Runs many images on one machine V in lockstep; each ends as it would alone."""
+"""Dialects of SUBLEQ, the sizes of machine V, and images, which are programs as lists of words.
+
+A `.dec` file contains decimal words, separated by white space or commas.
+
+A computer has a size, and its images a dialect. One instruction, three words a, b, c: M[b] <- M[b] - M[a]; if the
+result is 0 or less, jump to c, otherwise continue with the next instruction. Dialects differ in how a run ends, in
+whether address -1 is a port, and in the handling of overflow and of operands out of range.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Sized
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from operator import index
+from pathlib import Path
+from typing import Literal
 
-import numpy as np
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError, Problem, ProgramError, counted, suggestion
+from bitwright.rules.text.files import read_text
 
-from bitwright.common.bits import BoolArray, shorten, whole_number
-from bitwright.common.errors import InputError
-from bitwright.engines.make import make_engine
-from bitwright.engines.protocol import Engine
-from bitwright.machines.subleq import MachineV
-from bitwright.machines.subleq.computer import at_rest, halted_how, with_result_landed
-from bitwright.machines.subleq.host import Host, InstructionLimit, Instructions
-from bitwright.runs.loop import ENDLESS, FirstOf, HaltBit, Stuck, drive
-
-_MOST = 10_000  # default limit of instructions
-_ROOM = 1 << 28  # most bits of all machines stepped together
-_LOOK = 64  # steps between two checks for stuck machines
+MAX_WIDTH = 64
+MAX_ADDRESS_BITS = 24
 
 
 @dataclass(frozen=True)
-class ImageRun:
-    """How the run ended: halt, fault (an operand forbidden in a strict dialect), limit or stuck."""
+class Dialect:
+    """The properties of a dialect.
 
-    reason: str
-    pc: int | None  # the final address, or the address of the next instruction
-    memory: list[int]  # unsigned
-    output: bytes
-    instructions: int
-    steps: int
+    halt: `top`, if the sign bit of the program counter is set; `range`, if no whole instruction fits at its address.
+    io: a = -1 reads an external word into M[b], otherwise b = -1 writes M[a] to the outside; neither branches.
+    strict: an operand beyond the last word halts before anything changes; otherwise addresses wrap.
+    saturate: a difference that does not fit becomes the nearest number that does; otherwise it wraps.
+    """
+
+    name: str
+    halt: Literal["top", "range"]
+    io: bool = False
+    strict: bool = False
+    saturate: bool = False
+
+
+DIALECTS = {
+    dialect.name: dialect
+    for dialect in (
+        Dialect("howerj", "top", io=True),
+        Dialect("kth", "range", strict=True, saturate=True),
+        Dialect("plain", "range"),
+    )
+}
+
+
+def find_dialect(name: str) -> Dialect:
+    """A dialect by its name; there is no default."""
+    if name not in DIALECTS:
+        known = ", ".join(DIALECTS)
+        raise InputError(f"there is no dialect '{shorten(name)}'; choose {known}{suggestion(name, list(DIALECTS))}")
+    return DIALECTS[name]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A machine's size and dialect, which determine its templates."""
+
+    words: int
+    width: int
+    dialect: Dialect
+
+    def __post_init__(self) -> None:
+        if not 3 <= self.words <= 1 << MAX_ADDRESS_BITS:
+            raise InputError(f"a machine must have between 3 and 2^{MAX_ADDRESS_BITS} words, got {shorten(self.words)}")
+        if not 2 <= self.width <= MAX_WIDTH:
+            raise InputError(f"a word must have between 2 and {MAX_WIDTH} bits, got {shorten(self.width)}")
+        dialect = self.dialect
+        whole = self.words & (self.words - 1) == 0
+        if not whole and not (dialect.strict and dialect.halt == "range"):
+            near = 1 << self.address_bits
+            raise InputError(
+                f"dialect {dialect.name} wraps addresses, so the number of words must be a power of two such as "
+                f"{near:,}, got {self.words:,}"
+            )
+        least = self.address_bits + dialect.strict
+        if self.width < least:
+            why = " to detect operands beyond them" if dialect.strict else ""
+            raise InputError(
+                f"{self.words:,} words need a width of at least {least} bits{why}, got {self.width}; "
+                f"use fewer words or a larger word width"
+            )
 
     @property
-    def halted(self) -> bool:
-        return self.reason in ("halt", "fault")
+    def address_bits(self) -> int:
+        """A: the number of address bits; the address tree has 2^A leaves."""
+        return (self.words - 1).bit_length()
 
-    def __bool__(self) -> bool:
-        return self.halted
+    def signed(self, word: int) -> int:
+        """A word as a number in two's complement."""
+        return word - (1 << self.width) if word >> (self.width - 1) else word
 
-
-def run_images(
-    machine: MachineV,
-    images: Sequence[Sequence[int]],
-    inputs: Sequence[bytes] = (),
-    *,
-    engine: Engine | None = None,
-    max_instructions: int = _MOST,
-    start: int = 0,
-) -> list[ImageRun]:
-    """Runs every image from address `start` on, by default with the rules themselves.
-
-    `inputs` contains the input of each image; by default there is none.
-
-    >>> from bitwright.machines.subleq import DIALECTS, Shape, machine_v
-    >>> machine = machine_v(Shape(8, 5, DIALECTS["plain"]))
-    >>> [run.memory[7] for run in run_images(machine, [[6, 7, 30, 0, 0, 0, 2, 1], [6, 7, 30, 0, 0, 0, 1, 1]])]
-    [31, 0]
-    """
-    images, inputs = _listed(images, "images", "lists of integers"), _listed(inputs, "inputs", "bytes")
-    if wrong := [one for one in inputs if not isinstance(one, bytes | bytearray)]:
-        raise InputError(f"inputs must be bytes, one value for each image, got a {type(wrong[0]).__name__}")
-    if inputs and len(inputs) != len(images):
-        raise InputError(f"give an input for each of the {len(images):,} images, or none; got {len(inputs):,}")
-    if whole_number(max_instructions, "max_instructions") < 0:
-        raise InputError(f"max_instructions must be 0 or more, got {max_instructions}")
-    chosen = make_engine("templates", machine.program) if engine is None else engine
-    if chosen.program is not machine.program and chosen.program != machine.program:
-        raise InputError(f"this engine belongs to another program than the machine of {machine.shape}")
-    given = inputs or [b""] * len(images)
-    found: list[ImageRun] = []
-    together = max(1, min(chosen.chunk, _ROOM // machine.program.bits))
-    for at in range(0, len(images), together):
-        part = slice(at, at + together)
-        states = np.array([machine.start(image, start) for image in images[part]])
-        found += _together(machine, chosen, states, given[part], max_instructions)
-    return found
+    def __str__(self) -> str:
+        return f"{self.words:,} words of {self.width} bits, dialect {self.dialect.name}"
 
 
-def _listed(given: Iterable[Sized], name: str, what: str) -> list[Any]:
-    """Converts several values with a length each to a list."""
-    try:
-        found = list(given)
-        [len(one) for one in found]
-    except TypeError:
-        raise InputError(f"{name} must be several {what}, such as a list of them, got {shorten(repr(given))}") from None
-    return found
-
-
-def _together(
-    machine: MachineV, engine: Engine, states: BoolArray, inputs: Sequence[bytes], most: int
-) -> Iterator[ImageRun]:
-    """Runs machines of one shape in lockstep."""
-    supply, outputs = [iter(given) for given in inputs], [bytearray() for _ in inputs]
-    instructions = Instructions(machine, len(states))
-    host = Host(machine, lambda run: next(supply[run], None), lambda run, byte: outputs[run].append(byte))
-    ending = FirstOf(
-        {
-            "limit": InstructionLimit(machine, instructions, most),
-            "halt": HaltBit(machine.halt),
-            "stuck": Stuck(every=_LOOK),
-        }
-    )
-    done = drive(engine, states, ending, ENDLESS, [instructions, host])
-    halted, limited = (
-        np.array([ending.reason[run] == reason for run in range(len(states))]) for reason in ("halt", "limit")
-    )
-    final = done.states.copy()
-    if halted.any():
-        final[halted] = at_rest(machine, engine, done.states[halted])
-    if limited.any():
-        final[limited] = with_result_landed(machine, engine, done.states[limited])
-    for run, state in enumerate(final):
-        yield ImageRun(
-            reason=halted_how(machine, state) if halted[run] else ending.reason[run],
-            pc=machine.position(state if halted[run] else done.states[run]),
-            memory=machine.memory(state),
-            output=bytes(outputs[run]),
-            instructions=int(instructions.done[run]),
-            steps=int(done.steps[run]),
+def start_memory(shape: Shape, image: Sequence[int]) -> list[int]:
+    """An image of signed or unsigned words at address 0, the rest 0; raises InputError if it does not fit."""
+    if len(image) > shape.words:
+        raise InputError(
+            f"the image has {len(image):,} words, more than the machine's {shape.words:,}; give more words"
         )
+    low, high, modulus = -(1 << (shape.width - 1)), (1 << shape.width) - 1, 1 << shape.width
+    words: list[int] = []
+    for at, given in enumerate(image):
+        try:
+            word = index(given)
+        except TypeError:
+            raise InputError(f"word {at:,} of the image must be an integer, got {shorten(repr(given))}") from None
+        words.append(word % modulus)
+        if not low <= word <= high:
+            raise InputError(
+                f"word {at:,} of the image is {shorten(word)}, which {shape.width} bits cannot hold ({low} to {high}); "
+                "give a larger word width"
+            )
+    return words + [0] * (shape.words - len(words))
+
+
+_WORD = re.compile(r"[+-]?[0-9]{1,20}")
+
+
+def load_image(path: str | Path) -> list[int]:
+    """The words of a .dec file, as written; raises ProgramError for anything that is not a word."""
+    return parse_image(read_text(Path(path), ".dec"), str(path))
+
+
+def parse_image(text: str, source: str = "the image") -> list[int]:
+    """Parses the words of a text. Comments start with `#` or `;` and end with the line.
+
+    >>> parse_image("3, 4, 6   # copies nothing" + chr(10) + "7 7 7")
+    [3, 4, 6, 7, 7, 7]
+    """
+    words: list[int] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        for piece in re.finditer(r"[^\s,]+", re.split(r"[#;]", line, maxsplit=1)[0]):
+            if not _WORD.fullmatch(piece[0]):
+                wrong = Problem(number, piece.start() + 1, f"'{shorten(piece[0])}' is not a word such as 12 or -1")
+                raise ProgramError([wrong], source)
+            words.append(int(piece[0]))
+            if len(words) > 1 << MAX_ADDRESS_BITS:
+                raise InputError(f"{source} has more than 2^{MAX_ADDRESS_BITS} words, the most a machine can have")
+    if not words:
+        raise InputError(f"{source} has no words; an image is a list of numbers such as 3 4 6")
+    return words
+
+
+def image_text(words: Iterable[int]) -> str:
+    """The words as the text of a .dec file, one instruction per line."""
+    listed = [str(word) for word in words]
+    return "\n".join(" ".join(listed[at : at + 3]) for at in range(0, len(listed), 3)) + "\n"
+
+
+def no_ports(dialect: Dialect, count: int) -> str:
+    """The message about `count` instructions that use a port in a dialect without ports."""
+    subject = f"{counted(count, 'instruction')} name{'s' * (count == 1)} address -1"
+    return f"{subject}, which dialects with io use as a port; {dialect.name} has none (try dialect howerj)"
+
+
+def misfits(shape: Shape, image: Sequence[int]) -> list[str]:
+    """Notes about an image that was probably written for another dialect; one line each.
+
+    These are heuristics, since any word can be data. But an image whose first instruction is invalid in its dialect
+    was most likely written for another one.
+    """
+    modulus, dialect = 1 << shape.width, shape.dialect
+    first = [word % modulus for word in [*image, 0, 0, 0][:3]]
+    found = []
+    ports = sum(-1 in image[at : at + 2] for at in range(0, len(image) - 2, 3))
+    if not dialect.io and ports:
+        found.append(no_ports(dialect, ports))
+    if dialect.strict and max(first[:2]) >= shape.words:
+        found.append(
+            f"the first instruction names word {max(first[:2]):,} of {shape.words:,}, where {dialect.name} halts"
+        )
+    return found

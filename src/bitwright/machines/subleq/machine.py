@@ -15,7 +15,7 @@ import numpy as np
 from bitwright.common.bits import BoolArray, from_bits, to_bits
 from bitwright.common.errors import InputError
 from bitwright.machines.sbn.sbn_machine import bit_number, numbers
-from bitwright.machines.subleq.interpreter import Shape, start_memory
+from bitwright.machines.subleq.images import Shape, start_memory
 from bitwright.machines.subleq.memory import Memory, Timing
 from bitwright.machines.subleq.units import Console, Counter, Port, Sequencer, Subtractor, check
 from bitwright.rules import Algorithm, Builder, Program, Word

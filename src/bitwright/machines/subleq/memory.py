@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from bitwright.machines.sbn.parts import Wires
-from bitwright.machines.subleq.interpreter import Shape
+from bitwright.machines.subleq.images import Shape
 from bitwright.rules import Bits, Builder, Ref, grid, span
 from bitwright.rules.layout import IntArray
 

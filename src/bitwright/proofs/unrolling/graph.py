@@ -33,10 +33,6 @@ class AndGraph:
         self.right.append(0)
         return 2 * len(self.left) - 2
 
-    def is_input(self, literal: Literal) -> bool:
-        """Whether a literal is an input, or the negation of one."""
-        return literal > TRUE and not self.right[literal >> 1]
-
     def both(self, a: Literal, b: Literal) -> Literal:
         """a and b."""
         if a > b:

@@ -108,7 +108,7 @@ def prove_at_size(
         return SizeProof(algorithm, "refuted", "a run", counterexample=wrong)
     prover = Prover(conflicts, folder, as_progress(progress, f"proving {algorithm.name}"))
     reasons = []
-    for method in (_by_instructions, _by_rounds, _by_unrolling, _by_trying):
+    for method in (_by_rounds, _by_unrolling, _by_trying):
         try:
             found = method(algorithm, prover)
         except (UndecidedError, RunTooLargeError, NoSolverError) as error:
@@ -125,19 +125,6 @@ def prove_at_size(
 def _named(numbers: Mapping[str, int | str]) -> str:
     named = ",".join(f"{name}={value}" for name, value in numbers.items())
     return named if len(numbers) > 1 else named.partition("=")[2]
-
-
-def _by_instructions(algorithm: Algorithm, prover: Prover) -> SizeProof | None:
-    """Of code for a machine: by lemmas about its instructions, and the paths of the code."""
-    proof = None if algorithm.computer is None else algorithm.computer.proof(algorithm, prover)
-    if proof is None:
-        return None
-    try:
-        return SizeProof(algorithm, "proved", proof.prove(), tuple(prover.lemmas))
-    except UndecidedError:
-        if proof.failing is None:
-            raise
-        return _refuted(algorithm, prover, proof.failing)
 
 
 def _by_rounds(algorithm: Algorithm, prover: Prover) -> SizeProof | None:
