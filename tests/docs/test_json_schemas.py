@@ -43,7 +43,7 @@ matches 9
 FLOODING = "examples/graphs/flooding.bw"
 CELLS = ["train", "addition", "--bits", "3", "-o", NET]
 ADDER = ["certify", "examples/transformers/adder.task", "--network", "examples/transformers/adder.safetensors"]
-WRONG = ["certify", "{folder}/copy.task", "--network", "{folder}/wrong.safetensors", "--measure"]
+WRONG = ["certify", "{folder}/copy.task", "--network", "{folder}/wrong.safetensors"]
 TRIED = ["certify", "{folder}/copy.task", "--network", "{folder}/right.safetensors", "--seconds", "0"]
 TRAINED = ["train", "{folder}/copy.task", "-o", "{folder}/copy.safetensors"]
 # The kind of document, the exit code, and commands, of which the last is looked at.

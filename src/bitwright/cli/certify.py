@@ -17,8 +17,6 @@ from bitwright.common.errors import InputError, ProofError
 if TYPE_CHECKING:
     from bitwright.verbs.certificates import Certificate
 
-_TASKS = ("seconds", "measure")  # options of tasks
-
 
 @opt.verb("certify", "FILE|NAME")
 def command(
@@ -43,8 +41,8 @@ def command(
     proved. Exit 1 unless it is certified. With --check, also exit 1 if any claim in the file fails.
     """
     if is_task(target.name):
-        return certify_task(Path(target.name), network, output, check, as_json, how)
-    opt.refuse("goes with tasks of transformers (.task)", *_TASKS)
+        return certify_task(Path(target.name), network, output, check, as_json, how["seconds"])
+    opt.refuse("goes with tasks of transformers (.task)", "seconds")
     _check_options(network, output)
     found = _prove(target, output, network, how) if check is None else _check(target, check, network, how)
     if isinstance(found, ProofError):
@@ -74,8 +72,7 @@ def _open(target: Target, network: Path | None, how: dict[str, Any], claimed: Ce
     from bitwright.verbs.network import load_networks
 
     threshold, tiled = how.pop("threshold"), how["tile"] not in (None, "all")
-    for name in _TASKS:
-        del how[name]
+    del how["seconds"]
     held: list[Any] = [] if network is None else load_networks(network)
     if network is not None and network.suffix.lower() == ".onnx":
         held = [Model(network, threshold=0.5 if threshold is None else threshold)]

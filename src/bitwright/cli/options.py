@@ -104,7 +104,7 @@ Options
 --output FILE | train
     The .safetensors file to write, or a folder for several float networks.
 --output FILE | certify
-    Write the certificate to this .json file; a task (.task) can also write an .html page.
+    Write the certificate to this .json file.
 --output FILE | export
     The file to write; a new or empty folder for --to vnnlib or rocq, a folder for hub.
 --output FILE | infer
@@ -130,8 +130,6 @@ Options
 --domain NAME | size
     What must be right. For an ensemble: one input, all inputs (the default) or all steps of all runs. With --of
     network: all states (the default) or the states of runs.
---measure | certify
-    For a .task: also find the smallest margin, or count the wrong inputs.
 --delta P | size
     The allowed probability of any wrong bit.
 --of ensemble|network | size

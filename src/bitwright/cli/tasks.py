@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,7 +12,6 @@ from bitwright.cli.reporting import print_json, refuted
 from bitwright.common.errors import InputError, ProofError, counted
 
 SUFFIX = ".task"
-_HOW = ("seconds", "measure", "workers", "resume")
 
 
 def is_task(name: str) -> bool:
@@ -23,21 +20,21 @@ def is_task(name: str) -> bool:
 
 
 def certify_task(
-    task: Path, network: Path | None, output: Path | None, check: Path | None, as_json: bool, how: Mapping[str, Any]
+    task: Path, network: Path | None, output: Path | None, check: Path | None, as_json: bool, seconds: float | None
 ) -> int:
     """Decides a decoder on every input of a task; exit 1 unless it is proved."""
     from bitwright.verbs.decoders import certify_file, check_file
 
-    allow_only("a task (.task)", "network", "output", "check", "as_json", *_HOW)
-    given, holds = {name: how[name] for name in _HOW}, ""
+    allow_only("a task (.task)", "network", "output", "check", "as_json", "seconds")
+    holds = ""
     if check is None:
-        decision = certify_file(task, network, output, tell=TerminalTeller(), **given)
+        decision = certify_file(task, network, output, seconds=seconds, tell=TerminalTeller())
     else:
-        if output is not None or given.pop("resume") is not None:
-            raise InputError("--check proves everything again and writes nothing; leave out -o and --resume")
+        if output is not None:
+            raise InputError("--check proves everything again and writes nothing; leave out -o")
         certificate = find_certificate(check, network)
         try:
-            decision = check_file(task, network, certificate, tell=TerminalTeller(), **given)
+            decision = check_file(task, network, certificate, seconds=seconds, tell=TerminalTeller())
         except ProofError as error:
             return refuted(error, as_json)
         holds = f"{certificate} holds: "

@@ -4,9 +4,7 @@
 - `from_gpt2`, `from_llama`, `read_state_dict`, `load_decoder`, `save_decoder`: decoders from state dicts and files.
 - `bitwright.certify(task, decoder)`: decides whether a decoder is correct on every input.
 - `compare`, `search`, `exhaust`: check a module against its description, search for wrong inputs, try all inputs.
-- `smallest_margin`, `count_wrong`: how close a decoder comes to a wrong token, and on how many inputs it fails.
 - `train`, `train_until_proved`: train decoders for a task.
-- `read_certificate`: what a certificate claims; `Decision.save` writes one.
 """
 
 from bitwright.common.lazy import lazy_names
@@ -14,14 +12,12 @@ from bitwright.common.lazy import lazy_names
 _names, __getattr__ = lazy_names(
     __name__,
     {
-        "bitwright.transformers.certificate": "read_certificate",
         "bitwright.transformers.columns": "Columns from_step",
         "bitwright.transformers.modules": "compare",
         "bitwright.transformers.decision": "Counterexample Decision DecoderClaim ModuleComparison",
         "bitwright.transformers.decoder": "Decoder Head Layer Linear Mlp Norm Rope",
         "bitwright.transformers.files": "load_decoder save_decoder",
         "bitwright.transformers.layout": "ColumnTask Place PromptLayout",
-        "bitwright.transformers.margins": "count_wrong smallest_margin",
         "bitwright.transformers.counterexamples": "exhaust search",
         "bitwright.transformers.state_dicts": "GptOptions LlamaOptions from_gpt2 from_llama read_state_dict",
         "bitwright.transformers.task_text": "load_task read_task",

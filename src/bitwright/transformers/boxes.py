@@ -110,20 +110,13 @@ class Trees:
 
     codes: Ints = field(default_factory=lambda: np.empty(0, np.int64))
     children: Ints = field(default_factory=lambda: np.empty(0, np.int64))
-    weights: Reals = field(default_factory=lambda: np.empty(0))  # share of all inputs, assuming even splits
     count: int = 0
-
-    @property
-    def share(self) -> float:
-        """The share of the trees that is proved or empty; all roots count equally, as do both halves of a box."""
-        return float(self.weights[self.codes >= EMPTY].sum())
 
     def grow(self, nodes: int) -> Ints:
         """Adds that many nodes and returns their numbers."""
         while len(self.codes) < self.count + nodes:
             self.codes = np.concatenate([self.codes, np.full(max(1024, len(self.codes)), OPEN)])
             self.children = np.concatenate([self.children, np.full(max(1024, len(self.children)), OPEN)])
-            self.weights = np.concatenate([self.weights, np.full(max(1024, len(self.weights)), 1 / nodes)])
         self.count += nodes
         return np.arange(self.count - nodes, self.count)
 

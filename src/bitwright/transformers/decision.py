@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from bitwright.common.errors import short_repr
-from bitwright.common.files.storage import as_path, write_atomically
 from bitwright.common.frozen import FrozenArrays
 from bitwright.common.lazy import Shown
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.layout import ColumnTask
-
-if TYPE_CHECKING:
-    from bitwright.transformers.margins import SmallestMargin, WrongInputs
 
 Verdict = Literal["proved", "refuted", "tested", "not decided"]
 Arithmetic = Literal["real", "float32"]
@@ -57,10 +54,6 @@ class ModuleComparison:
     agrees: bool
 
 
-class SplitTrees(dict[Group, bytes]):
-    """The split tree of each group: the codes of its nodes in preorder, as little-endian 16-bit numbers."""
-
-
 @dataclass(frozen=True)
 class DecoderClaim:
     """One statement about every input of a task, and its verdict.
@@ -72,7 +65,7 @@ class DecoderClaim:
         margin: a lower bound on the margin of the right token over all inputs, in logits.
         boxes: number of boxes bounded.
         open: what remains undecided, as text.
-        trees: of each group proved by boxes.
+        trees: the split tree of each group proved by boxes: the codes of its nodes in preorder, of 16 bits each.
         runtime: the evaluator of an exhaustive test: `torch 2.13.0`.
     """
 
@@ -85,7 +78,7 @@ class DecoderClaim:
     boxes: int = 0
     counterexample: Counterexample | None = None
     open: tuple[str, ...] = ()
-    trees: SplitTrees = field(default_factory=SplitTrees)
+    trees: Mapping[Group, bytes] = field(default_factory=dict)
     runtime: str = ""
 
     def __bool__(self) -> bool:
@@ -94,19 +87,12 @@ class DecoderClaim:
 
 @dataclass(frozen=True, repr=False)
 class Decision(Shown):
-    """The claims about a decoder and a task; true only if all of them are proved.
-
-    Args:
-        smallest: the smallest margin, if measured.
-        wrong: the number of inputs answered incorrectly, if measured.
-    """
+    """The claims about a decoder and a task; true only if all of them are proved."""
 
     task: ColumnTask
     decoder: Decoder
     claims: tuple[DecoderClaim, ...]
     comparison: ModuleComparison | None = None
-    smallest: SmallestMargin | None = None
-    wrong: WrongInputs | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -145,17 +131,12 @@ class Decision(Shown):
         return document(self)
 
     def save(self, path: str | PathLike[str], network: str | PathLike[str] | None = None) -> None:
-        """Writes the certificate to a JSON file, or a page with the report and the picture to an .html file.
+        """Writes the certificate to a JSON file.
 
         Args:
             network: the file of the decoder, by default the certificate's with the suffix .safetensors. It is written
             if it does not exist; a file with a different decoder is an error.
         """
-        if as_path(path, "a certificate").suffix == ".html":
-            from bitwright.transformers.picture import decision_page
+        from bitwright.transformers.certificate import write_certificate
 
-            write_atomically(as_path(path), decision_page(self).encode())
-        else:
-            from bitwright.transformers.certificate import write_certificate
-
-            write_certificate(self, path, network)
+        write_certificate(self, path, network)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bitwright.common.errors import counted, listing, rounded_down
-from bitwright.transformers.decision import FACTOR, Counterexample, Decision, DecoderClaim, ModuleComparison, SplitTrees
+from bitwright.transformers.decision import FACTOR, Counterexample, Decision, DecoderClaim, ModuleComparison
 from bitwright.transformers.decoder import Decoder, Layer
 from bitwright.transformers.files import describe, digest
 from bitwright.transformers.layout import ColumnTask
-
-if TYPE_CHECKING:
-    from bitwright.transformers.margins import WrongInputs
 
 ARITHMETIC = {"real": "real arithmetic", "float32": "real arithmetic and float32"}
 
@@ -28,32 +25,13 @@ def report(decision: Decision) -> list[str]:
 
 
 def report_rows(decision: Decision) -> list[tuple[str, str]]:
-    """The rows of a report: claims, measured margin and wrong inputs, the module and the decoder."""
+    """The rows of a report: claims, the module and the decoder."""
     rows = [("answers" if claim.about != "stop" else "stop token", describe_claim(claim)) for claim in decision.claims]
-    rows += describe_measurements(decision)
     return [
         *rows,
         ("module", describe_comparison(decision.comparison)),
         ("decoder", describe_decoder_of(decision.decoder)),
     ]
-
-
-def describe_measurements(decision: Decision) -> list[tuple[str, str]]:
-    """The smallest margin and the number of wrong inputs, if measured."""
-    rows, smallest, wrong = [], decision.smallest, decision.wrong
-    if smallest is not None:
-        at = (*decision.task.layout.answer, "the stop token")[smallest.step]
-        least = f"; no margin is below {rounded_down(smallest.bound, 4)}"
-        rows.append(("margin", f"{smallest.attained:.4g} at {at} of {smallest.inputs}{least}"))
-    if wrong is not None:
-        rows.append(("wrong", describe_wrong(wrong, decision.task)))
-    return rows
-
-
-def describe_wrong(wrong: WrongInputs, task: ColumnTask) -> str:
-    """The number of tested inputs that are answered incorrectly."""
-    tried = f"all {wrong.tried:,}" if wrong.tried == task.inputs else f"{wrong.tried:,} random"
-    return f"{wrong.wrong:,} of {tried} inputs"
 
 
 def headline(decision: Decision) -> str:
@@ -211,23 +189,12 @@ def document(decision: Decision) -> dict[str, Any]:
         "decoder": digest(decision.decoder),
         **({} if comparison is None else {"compared": dict(vars(comparison))}),
         "claims": [_claim(claim) for claim in decision.claims],
-        **_measurements(decision),
     }
 
 
-def _measurements(decision: Decision) -> dict[str, Any]:
-    """The smallest margin and the number of wrong inputs as JSON, if measured."""
-    found: dict[str, Any] = {}
-    if (smallest := decision.smallest) is not None:
-        found["smallest_margin"] = {name: of for name, of in vars(smallest).items() if name != "symbols"}
-    if (wrong := decision.wrong) is not None:
-        found["wrong_inputs"] = dict(vars(wrong))
-    return found
-
-
 def _claim(claim: DecoderClaim) -> dict[str, Any]:
-    document: dict[str, Any] = describe(replace(claim, trees=SplitTrees()))
+    document: dict[str, Any] = describe(replace(claim, trees={}))
     if (example := document["counterexample"]) is not None:
         del example["symbols"]
     del document["inputs"]
-    return {name: value for name, value in document.items() if value not in (None, "", [])}
+    return {name: value for name, value in document.items() if value not in (None, "", [], {})}

@@ -21,7 +21,7 @@ from bitwright.transformers.sums import Boxes, Cases, Outputs, bound, shares
 
 BATCH = 4096  # boxes bounded at a time, at most
 MEMORY = 20_000_000  # numbers
-HALVINGS, WISHES = 6, 4  # most halvings of a range of attention outputs; those that pursue a better margin
+HALVINGS = 6  # most halvings of a range of attention outputs
 MAX_PIECES = 600_000  # most ranges before a proof is abandoned
 
 
@@ -175,24 +175,21 @@ def _least(margin: AffineForm, r: int) -> StepMargins:
     return StepMargins(lower.min(1), margin.upper().min(1), margin.center.min(1), slopes)
 
 
-def prove_ranges(step: Step, case: Ints, outputs: Outputs, goal: float = 0.0, wish: float = 0.0) -> StepMargins:
-    """The margins over boxes; ranges of the attention output are halved if that can lift the margins above the goal.
-
-    The first halvings try to lift them above `wish`.
-    """
+def prove_ranges(step: Step, case: Ints, outputs: Outputs) -> StepMargins:
+    """The margins over boxes; ranges of the attention output are halved if that can lift the margins above 0."""
     center, radius = outputs.center, outputs.radius + outputs.rounding
     whole, pieces = bound_margins(step, case, center, radius), len(center)
-    hopeful = (whole.lower <= max(goal, wish)) & (whole.center > goal)
+    hopeful = (whole.lower <= 0) & (whole.center > 0)
     lower, least = whole.lower.copy(), np.full(len(center), np.inf)
     owner, center, radius = np.flatnonzero(hopeful), center[hopeful], radius[hopeful]
-    for halving in range(HALVINGS):
+    for _ in range(HALVINGS):
         if not len(owner) or pieces > MAX_PIECES:
             break
         owner, center, radius = np.repeat(owner, 2), *_halves(center, radius)
         part, pieces = bound_margins(step, case[owner], center, radius), pieces + len(owner)
-        proved = part.lower > (max(goal, wish) if halving < WISHES else goal)
+        proved = part.lower > 0
         np.minimum.at(least, owner[proved], part.lower[proved])
-        hopeful[owner[~(part.center > goal)]] = False
+        hopeful[owner[~(part.center > 0)]] = False
         again = ~proved & hopeful[owner]
         owner, center, radius = owner[again], center[again], radius[again]
     hopeful[owner] = False
@@ -220,9 +217,10 @@ class StepProof:
 
     trees: Trees = field(default_factory=Trees)
     bounded: int = 0  # boxes
-    least: float = np.inf  # lower bound of the margins of all unsplit boxes
-    stuck: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # cases with unproved single inputs
-    waiting: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # cases with unvisited boxes
+    least: float = np.inf  # lower bound of the margins of all proved boxes
+    stuck: list[int] = field(default_factory=list)  # cases with unproved single inputs
+    waiting: int = 0  # unvisited boxes
+    finished: bool = False
 
 
 @dataclass(frozen=True)
@@ -232,60 +230,41 @@ class Front(RowArrays):
     boxes: Boxes
     case: Ints
     nodes: Ints
-    least: Reals  # (n,) lower bounds of the margins
 
 
-def whole_groups(step: Step) -> Front:
-    """A box for each group of a step."""
-    cases = np.arange(len(step.groups))
-    roots = np.stack([root(step.table.task, group) for group in step.groups])
-    return Front(roots, cases, cases, np.full(len(cases), -np.inf))
-
-
-def prove_step(
-    step: Step,
-    halt: Callable[[StepProof, Ints], bool],
-    rng: np.random.Generator,
-    goal: Callable[[], float] = float,
-    wish: float = 0.0,
-) -> StepProof:
-    """Splits boxes until all margins exceed the goal, or until `halt`, called with the proof and candidates, is true.
-
-    Margins are also proved to exceed `wish` if that takes no further splits.
-    """
-    proof, front = StepProof(), whole_groups(step)
-    proof.trees.grow(len(front))
+def prove_step(step: Step, halt: Callable[[StepProof, Ints], bool], rng: np.random.Generator) -> StepProof:
+    """Splits boxes until all margins are positive, or until `halt`, called with the proof and candidates, is true."""
+    proof, cases = StepProof(), np.arange(len(step.groups))
+    front = Front(
+        np.stack([root(step.table.task, group) for group in step.groups]), cases, proof.trees.grow(len(cases))
+    )
     while len(front):
         front, now = front[: -step.batch], front[-step.batch :]
-        now, outputs, margins = _prove_boxes(step, now, proof, goal(), wish)
+        now, outputs, margins = _prove_boxes(step, now, proof)
         variables = choose_variables(step, now, outputs, margins.slopes)
-        stuck = variables < 0
-        worst = np.argsort(np.where(stuck, -np.inf, margins.center), kind="stable")[:CANDIDATES]
-        proof.stuck = np.concatenate([proof.stuck, now.case[stuck]])
-        proof.least = min(proof.least, margins.lower[stuck].min(initial=np.inf))
-        if halt(proof, _candidates(step, now[worst], outputs[worst], margins.slopes[worst], rng)):
-            front = Front.joined([front, now[~stuck]])
-            proof.waiting, proof.least = front.case, min(proof.least, front.least.min(initial=np.inf))
+        worst = np.argsort(np.where(variables < 0, -np.inf, margins.center), kind="stable")[:CANDIDATES]
+        proof.stuck += now.case[variables < 0].tolist()
+        now, variables, tried = now[variables >= 0], variables[variables >= 0], now[worst]
+        if halt(proof, _candidates(step, tried, outputs[worst], margins.slopes[worst], rng)):
+            proof.waiting = len(front) + len(now)
             return proof
-        front = Front.joined([front, _split(now[~stuck], variables[~stuck], proof.trees)])
+        front = Front.joined([front, _split(now, variables, proof.trees)])
+    proof.finished = True
     return proof
 
 
-def _prove_boxes(
-    step: Step, front: Front, proof: StepProof, goal: float, wish: float
-) -> tuple[Front, Outputs, StepMargins]:
+def _prove_boxes(step: Step, front: Front, proof: StepProof) -> tuple[Front, Outputs, StepMargins]:
     """The boxes that stay open, with their outputs and margins."""
     outputs = bound_outputs(step, front.boxes, front.case)
     possible = outputs.possible
     proof.bounded += len(front)
     proof.trees.codes[front.nodes[~possible]] = EMPTY
     front, outputs = front[possible], outputs[possible]
-    margins = prove_ranges(step, front.case, outputs, goal, wish)
-    proved = margins.lower > goal
+    margins = prove_ranges(step, front.case, outputs)
+    proved = margins.lower > 0
     proof.trees.codes[front.nodes[proved]] = LEAF
     proof.least = min(proof.least, margins.lower[proved].min(initial=np.inf))
-    left = replace(front, least=np.maximum(front.least, margins.lower))[~proved]
-    return left, outputs[~proved], margins[~proved]
+    return front[~proved], outputs[~proved], margins[~proved]
 
 
 def choose_variables(step: Step, front: Front, outputs: Outputs, slopes: Reals) -> Ints:
@@ -314,9 +293,8 @@ def _split(front: Front, variables: Ints, trees: Trees) -> Front:
     """The two halves of each box, one after the other."""
     children = trees.grow(2 * len(front))
     trees.codes[front.nodes], trees.children[front.nodes] = variables, children[::2]
-    trees.weights[children] = np.repeat(trees.weights[front.nodes] / 2, 2)
     halves = np.stack(split(front.boxes, variables), 1).reshape(-1, *front.boxes.shape[1:])
-    return Front(halves, np.repeat(front.case, 2), children, np.repeat(front.least, 2))
+    return Front(halves, np.repeat(front.case, 2), children)
 
 
 def _candidates(step: Step, front: Front, outputs: Outputs, slopes: Reals, rng: np.random.Generator) -> Ints:

@@ -60,9 +60,6 @@ def certify(
     *,
     module: Module | None = None,
     seconds: float | None = None,
-    measure: bool = False,
-    workers: str | int = "1",
-    resume: str | PathLike[str] | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> Decision: ...
 @overload
@@ -98,7 +95,6 @@ def certify(
     resume: str | PathLike[str] | None = None,
     module: Module | None = None,
     seconds: float | None = None,
-    measure: bool = False,
     progress: Teller | Progress | bool | None = None,
 ) -> Certificate | Decision:
     """Proves or refutes that a network makes every step of the rules; without a network, that the limit does.
@@ -138,18 +134,16 @@ def certify(
         module: for a transformer, the function from tokens to logits that the decoder describes; it is compared with
             the decoder, and replays the counterexample.
         seconds: for a transformer, the time limit; 600 by default.
-        measure: for a transformer, also find the smallest margin or, if it is refuted, count the wrong inputs.
         progress: True for lines on standard error, or a function that takes the work done and the total.
     """
     if isinstance(what, ColumnTask) or isinstance(network, Decoder) or module is not None:
         from bitwright.verbs.decoders import certify_decoder
 
         others: dict[str, object] = {"sizes": sizes, "domain": domain, "rounding": rounding, "n": n, "tile": tile}
-        others |= {"device": device, "yes": yes}
+        others |= {"device": device, "yes": yes, "workers": str(workers) != "1", "resume": resume}
         refuse("does not go with a task of a transformer", padding=padding, **others)
-        options: dict[str, Any] = {"seconds": seconds, "measure": measure, "workers": workers, "progress": progress}
-        return certify_decoder(what, network, module=module, resume=resume, **options)  # type: ignore[arg-type]
-    refuse("goes with a task of a transformer and its decoder", measure=measure, seconds=seconds)
+        return certify_decoder(what, network, module=module, seconds=seconds, progress=progress)  # type: ignore[arg-type]
+    refuse("goes with a task of a transformer and its decoder", seconds=seconds)
     tell, programs = teller(progress), as_programs(what)
     if network is None:
         others = {"domain": domain, "device": device, "resume": resume, "yes": yes}

@@ -16,7 +16,6 @@ from bitwright.rules import Algorithm, GraphAlgorithm, Program, summary
 from bitwright.rules.trace import Trace
 from bitwright.runs.run import Run
 from bitwright.transformers.decision import Decision
-from bitwright.transformers.picture import decision_html
 from bitwright.verbs.certificates import Certificate
 from bitwright.verbs.network import Network
 from bitwright.verbs.reports import Summary
@@ -121,7 +120,8 @@ def _report(headline: str, lines: Sequence[Sequence[str]], good: bool) -> str:
 
 @html_of.register
 def _(decision: Decision) -> str:
-    return decision_html(decision)
+    headline, *lines = str(decision).splitlines()
+    return _report(headline, [line.strip().split("  ", 1) for line in lines], bool(decision))
 
 
 @html_of.register
