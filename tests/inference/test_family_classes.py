@@ -10,8 +10,7 @@ from long import LONG
 from waiting import PATIENCE
 
 from bitwright import infer
-from bitwright.cli.main import main
-from bitwright.common.files.executions import Executions, save_executions
+from bitwright.common.files.executions import Executions
 from bitwright.rules import load
 from bitwright.runs import progress
 from bitwright.runs.successors import random_executions, successors
@@ -115,20 +114,6 @@ def test_few_states_are_never_said_to_fit_nothing(name: str, seed: int) -> None:
     assert found.verdict == "SHORTEST", str(found)
     for size, one in given.items():
         assert (successors(found.algorithm(size).program, one.before) == one.after).all()
-
-
-def test_a_limit_ends_the_search_for_blocks(tmp_path: Path, capsys: Capture) -> None:
-    files = []
-    for size in (5, 6):
-        save_executions(tmp_path / f"{size}.npz", random_executions(text_at(ODD_EVEN_WORDS)(size), 100))
-        files.append(f"l={size}:{tmp_path / f'{size}.npz'}")
-    rules = tmp_path / "found.bw"
-    assert main(["infer", *files, "--seconds", "0.000001", "-o", str(rules)]) == 1
-    said, errors = capsys.readouterr()
-    assert said.startswith("NOT DECIDED: no program was found in 1e-06 s; give --seconds more")
-    assert said.count("\n") == 1
-    assert "Traceback" not in errors
-    assert not rules.exists()
 
 
 def test_work_in_compiled_code_can_be_interrupted() -> None:

@@ -12,8 +12,7 @@ from programs import EXAMPLES
 from bitwright import Algorithm, addition, multiplication, permutation
 from bitwright.common.files.executions import Executions
 from bitwright.inference import Elimination, Evidence
-from bitwright.inference.contradiction import SearchBudget, hitting_sets
-from bitwright.inference.find_blocks import find_blocks
+from bitwright.inference.find_blocks import SearchBudget, find_blocks, hitting_sets
 from bitwright.rules import load
 from bitwright.runs.successors import executions_of_inputs, random_executions
 

@@ -67,7 +67,6 @@ def runs(*values: Any, **named: Any) -> Callable[[], object]:
 
 
 BOOL = np.zeros((1, 2), dtype=bool)
-SECONDS = "seconds is a number above 0 and below a million, got"
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "no rows": (lambda: bw.infer(states(rows=0)), "executions states"),
     "no rows at a size": (lambda: bw.infer({2: states(2), 3: states(3, 0)}), "executions states"),
@@ -78,9 +77,6 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "many bits": (builder(10**9), "'x' 1,000,000,000 10,000,000"),
     "many bits together": (two_fields, "10,000,001 10,000,000"),
     "let of a number": (sized(let=3), "'l' 3"),
-    "seconds at sizes": (sized(seconds="x"), f"{SECONDS} 'x'"),
-    "negative seconds at sizes": (sized(seconds=-1), f"{SECONDS} -1"),
-    "seconds": (lambda: cast(Any, bw.infer)(states(), seconds="x"), "seconds executions"),
     "another line": (sized(lines="when y=1 write y"), "y=1"),
     "lines of a number": (sized(lines=3), "lines str 3"),
     "size of text": (lambda: bw.infer(cast(Any, {"2": states(2), 3: states(3)})), "1 100,000 '2'"),
@@ -298,11 +294,6 @@ def test_a_file_of_torch_is_to_be_loaded_first(tmp_path: Path) -> None:
     torch.save(torch.nn.Linear(2, 2).state_dict(), file)
     with pytest.raises(bw.InputError, match=r"m\.pt.*ONNX"):
         bw.Network.load(file)
-
-
-def test_lines_may_be_one_text() -> None:
-    several = sized(lines=["input p", "output c[l] p"])
-    assert str(several()) == str(sized(lines="input p\noutput c[l] p\n")())
 
 
 def test_integers_of_other_libraries_are_inputs() -> None:

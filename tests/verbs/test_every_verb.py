@@ -27,8 +27,7 @@ def test_infer(tmp_path: Path, capsys: Captured) -> None:
     assert found.to_dict() | {"file": told["file"]} == told
     assert found.program() == SMALL.program
     assert found.text() == (tmp_path / "found.bw").read_text()
-    blocks = (SMALL, SMALL.program, RuleText.of(SMALL.text()), "p[1] q[1]; p[2] q[2]; c[1]; c[2]")
-    for asked in (*blocks, [["p[1]", "q[1]"], ["p[2]", "q[2]"], ["c[1]"], ["c[2]"]]):
+    for asked in (SMALL, SMALL.program, RuleText.of(SMALL.text()), "p[1] q[1]; p[2] q[2]; c[1]; c[2]"):
         assert bw.infer(STATES, asked).program() == SMALL.program
     assert "input p" in bw.infer(STATES, SMALL).text()  # of an algorithm, what goes in and out too
 
@@ -39,7 +38,7 @@ def test_what_cannot_be_inferred() -> None:
     wrong = bw.infer(bw.Executions(STATES.before, after, STATES.names), SMALL)
     assert not wrong.inferred
     assert not wrong.determined
-    assert "and no rule with these blocks can have written it" in wrong.sentence
+    assert "and no rule with these blocks can write it" in wrong.sentence
     for call in (wrong.program, wrong.text):
         with pytest.raises(bw.InputError, match=r"rules.*state"):
             call()

@@ -210,9 +210,8 @@ Inputs
 Work and output
 --max-steps N | {_RUNS}
     Stop after this many steps, or instructions for an image.
---seconds N | run certify infer
-    Stop after this time. For an image, time spent waiting for input does not count. For a task, the default is 600. For
-    infer, it limits the search for blocks and then for a shorter text, and the default is 60.
+--seconds N | run certify
+    Stop after this time. For an image, time spent waiting for input does not count. For a task, the default is 600.
 --workers WORKERS | train certify validate
     1 (this process), a number of processes, all, ray, ray:2 or ray:ADDRESS.
 --resume FILE | run certify

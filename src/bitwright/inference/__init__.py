@@ -111,3 +111,40 @@ def pack_rows(states: BoolArray) -> Rows:  # (N, k) -> (N, words)
 def unpack_rows(rows: Rows, bits: int) -> BoolArray:
     """The inverse of `pack_rows`."""
     return unpack(rows, bits).T
+
+
+_TRIED = 32  # contradictions whose witnesses are compared
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """A state that turned a bit on, and a few states that exclude every possible cause; numbered from 0."""
+
+    bit: int
+    state: int  # after it the bit is on
+    cleared_by: tuple[int, ...]  # states after which the bit is off, which together cover all blocks of that state
+    states: int  # number of states in the data with a contradiction
+    blocks: tuple[tuple[int, ...], ...]  # the blocks involved
+
+
+def find_contradiction(elimination: Elimination) -> Contradiction | None:
+    """The contradiction with the shortest witness among those compared; None if the data are consistent."""
+    wrong = elimination.unexplained
+    if not wrong.any():
+        return None
+    found = [(_witness(elimination, state, bit), state, bit) for state, bit in np.argwhere(wrong)[:_TRIED].tolist()]
+    cleared, state, bit = min(found, key=lambda one: len(one[0]))
+    blocks = tuple(tuple(block.bits.tolist()) for block in elimination.blocks)
+    return Contradiction(bit, state, tuple(sorted(cleared)), int(wrong.any(axis=1).sum()), blocks)
+
+
+def _witness(elimination: Elimination, state: int, bit: int) -> list[int]:
+    """States without the bit that together show every block of this state, chosen greedily."""
+    zeros = np.flatnonzero(~elimination.evidence.executions.after[:, bit])
+    shared = np.stack([block.of_state[zeros] == block.of_state[state] for block in elimination.blocks], axis=1)
+    unmet, chosen = np.ones(shared.shape[1], dtype=bool), list[int]()
+    while unmet.any():
+        best = int(shared[:, unmet].sum(axis=1).argmax())
+        chosen.append(int(zeros[best]))
+        unmet &= ~shared[best]
+    return chosen

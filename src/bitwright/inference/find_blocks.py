@@ -17,8 +17,7 @@ import numpy as np
 
 from bitwright.common.bits import BoolArray
 from bitwright.common.files.executions import Executions
-from bitwright.inference import Evidence, Rows, unpack_rows
-from bitwright.inference.contradiction import SearchBudget, SearchLimitError, hitting_sets
+from bitwright.inference import Evidence, Rows, pack_rows, unpack_rows
 from bitwright.rules.layout import IntArray
 from bitwright.runs.observers import Progress
 
@@ -195,3 +194,77 @@ def _first_rows(executions: Executions) -> IntArray:
     """The first of each group of equal executions."""
     both = np.packbits(np.concatenate([executions.before, executions.after], axis=1), axis=1)
     return np.sort(np.unique(both, axis=0, return_index=True)[1])
+
+
+# Hitting sets.
+
+
+class SearchLimitError(Exception):
+    """The search exceeded its budget of looks."""
+
+
+_TELL = 1_000  # steps between progress reports
+
+
+class SearchBudget:
+    """The remaining steps of a search."""
+
+    def __init__(self, looks: int, progress: Progress | None = None) -> None:
+        self.left = self.all = looks
+        self._progress, self._told = progress, looks
+
+    def spend(self, looks: int = 1) -> None:
+        """Spends that many steps; raises SearchLimitError if fewer remain."""
+        if self.left < looks:
+            raise SearchLimitError
+        self.left -= looks
+        if self._progress and self._told - self.left >= _TELL:
+            self._told = self.left
+            self._progress(self.all - self.left, self.all)
+
+
+def hitting_sets(member: BoolArray, most: int, budget: SearchBudget) -> Iterator[list[tuple[int, ...]]]:
+    """For sizes 0, 1, ... `most`: the minimal sets of that size that hit all given sets.
+
+    `member[e, s]` is whether element e is in set s. Each step branches on the smallest set that is not hit.
+    """
+    member = member[:, np.argsort(member.sum(axis=0), kind="stable")]  # small sets first
+    words = pack_rows(member)
+    start = pack_rows(np.ones((1, member.shape[1]), dtype=bool))[0]
+    smaller: list[frozenset[int]] = []
+    for size in range(most + 1):
+        found = sorted({tuple(sorted(chosen)) for chosen in _branch(member, words, start, size, (), set(), budget)})
+        fresh = [chosen for chosen in found if not any(known <= set(chosen) for known in smaller)]
+        smaller += map(frozenset, fresh)
+        yield fresh
+
+
+def _branch(
+    member: BoolArray,
+    words: Rows,
+    unmet: Rows,
+    left: int,
+    chosen: tuple[int, ...],
+    excluded: set[int],
+    budget: SearchBudget,
+) -> Iterator[tuple[int, ...]]:
+    budget.spend()
+    word = int(np.argmax(unmet != 0))
+    if not unmet[word]:
+        yield chosen
+        return
+    if not left:
+        return
+    value = int(unmet[word])
+    first = 64 * word + (value & -value).bit_length() - 1
+    ways = [int(element) for element in np.flatnonzero(member[:, first]) if element not in excluded]
+    if not ways:
+        return
+    rest = unmet & ~words[ways]
+    if left == 1:
+        yield from ((*chosen, ways[at]) for at in np.flatnonzero(rest.any(axis=1) == 0).tolist())
+        return
+    tried = set(excluded)
+    for way, unmet_then in zip(ways, rest, strict=True):
+        yield from _branch(member, words, unmet_then, left - 1, (*chosen, way), tried, budget)
+        tried = {*tried, way}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from threading import Thread
 from typing import TypeVar
@@ -40,22 +39,6 @@ class _Lines:
 
 
 Result = TypeVar("Result")
-
-
-class TimeUpError(Exception):
-    """Raised when a time limit expires before there is a result."""
-
-
-class Deadline:
-    """A time limit in seconds from now; None for no limit."""
-
-    def __init__(self, seconds: float | None) -> None:
-        self._end = None if seconds is None else time.monotonic() + seconds
-
-    def check(self) -> None:
-        """Raises TimeUpError if the limit has expired."""
-        if self._end is not None and time.monotonic() > self._end:
-            raise TimeUpError
 
 
 def interruptible(work: Callable[[], Result]) -> Result:

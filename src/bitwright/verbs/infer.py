@@ -1,67 +1,455 @@
-"""Recovers rules from executions, for one size or for every size."""
+"""Recovers rules from executions, for one size or for every size.
+
+People and JSON count states from 1, as they count lines; the arrays in here count from 0.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from os import PathLike
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
+
+import numpy as np
 
 from bitwright.common.bits import shorten
-from bitwright.common.errors import InputError, listing, option, problems_of, suggestion
+from bitwright.common.errors import InputError, ProgramError, Report, counted, listing, option, problems_of, suggestion
 from bitwright.common.files.executions import Executions, joined
-from bitwright.common.files.storage import check_output as check_output
-from bitwright.inference import Elimination, Evidence
-from bitwright.inference.contradiction import find_contradiction
-from bitwright.inference.find_blocks import find_blocks
+from bitwright.common.files.storage import as_path, write_atomically
+from bitwright.inference import Contradiction, Elimination, Evidence, find_contradiction
+from bitwright.inference.families.blocks import fit_arrays
+from bitwright.inference.families.lines import NAMES
+from bitwright.inference.families.search import Fitted, FoundFamilies, find_families
+from bitwright.inference.families.text import find_runs, lines_of_runs, open_line, rule_lines, unseen_lines
+from bitwright.inference.find_blocks import MAX_FOUND, FoundBlocks, find_blocks
 from bitwright.inference.recovered import Recovered
 from bitwright.rules import Algorithm, Layout, Program
+from bitwright.rules.layout import KEYWORDS
 from bitwright.rules.tables import layout_of_names
 from bitwright.rules.text import RuleText, parse_blocks
 from bitwright.rules.text.files import read_text
 from bitwright.runs.progress import Progress
-from bitwright.verbs.families import FamilyInference, infer_families
-from bitwright.verbs.inference import Inference as Inference
+from bitwright.runs.successors import successors
 from bitwright.verbs.open import as_algorithm
 from bitwright.verbs.progress import Teller, teller
 
 FIND = "find"
-Blocks = Algorithm | Program | RuleText | str | Sequence[Sequence[str]]
+Blocks = Algorithm | Program | RuleText | str
+_MOST_LISTED = 200  # undetermined writes and unseen configurations in the comments of a file
+_MOST_PRINTED = 6  # of each
+_MOST_SIZE = 100_000
+_STATED = ("ensure", "invariant")
+_COPIED = ("input", "output", "start", "steps", "halt", *_STATED)
 
 
-def open_blocks(target: str | None, lets: Mapping[str, int]) -> Algorithm | RuleText | str:
-    """The blocks of the rule file that a target names, with these values of its `let` lines; or the target, as text."""
-    if target is None or not target.lower().endswith(".bw"):
-        return target or FIND
-    rules = RuleText.of(read_text(Path(target)))
-    with problems_of(target):
-        return rules.at(lets, Path(target).stem, needs_rules=False) if lets else rules
+class InferredRules(Report):
+    """Rules, with a report on how certain they are; false without any."""
+
+    @property
+    def inferred(self) -> bool:
+        """Whether there are rules."""
+        raise NotImplementedError
+
+    def __bool__(self) -> bool:
+        return self.inferred
+
+    def text(self) -> str:
+        """The text of the rule file; raises InputError if there are none."""
+        raise NotImplementedError
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the rules to a .bw file; raises InputError if there are none."""
+        write_atomically(as_path(path, "a rule file"), self.text().encode())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Inference(InferredRules):
+    """The rules that executions determine, as far as they do.
+
+    >>> from bitwright import addition, executions, infer
+    >>> found = infer(executions(addition(2), "states", states=300), blocks=addition(2))
+    >>> found.inferred, found.program() == addition(2).program
+    (True, True)
+    >>> print(found.sentence)
+    INFERRED: 8 templates from 300 states of 6 bits in 4 blocks
+    """
+
+    executions: Executions
+    given: Algorithm | None = None  # the algorithm whose blocks were given
+    search: FoundBlocks | None = None  # None if the blocks were given
+    contradiction: Contradiction | None = None
+    recovered: Recovered | None = None  # the writes that are confirmed, excluded and open; None if nothing fits
+
+    @property
+    def inferred(self) -> bool:
+        """Whether some rules with these blocks explain all executions."""
+        return self.recovered is not None
+
+    @property
+    def determined(self) -> bool:
+        """Whether they are the only such rules."""
+        return self.recovered is not None and self.recovered.determined
+
+    def program(self) -> Program:
+        """The program of the confirmed writes, without the open ones.
+
+        >>> from bitwright import addition, executions, infer
+        >>> infer(executions(addition(2), "states", states=300)).program()
+        <Program: 6 bits, 4 blocks, 8 templates>
+        """
+        return self._found().program()
+
+    def text(self) -> str:
+        """A rule file: how certain it is, the writes that are not determined, and the rules.
+
+        >>> from bitwright import addition, executions, infer
+        >>> print(infer(executions(addition(2), "states", states=300), addition(2)).text().splitlines()[0])
+        # inferred from 300 states: 8 writes confirmed, 0 not determined
+        """
+        found, states = self._found(), counted(len(self.executions), "state")
+        writes = counted(found.confirmed, "write")
+        head = [f"# inferred from {states}: {writes} confirmed, {found.undetermined:,} not determined"]
+        if found.seen < found.configurations:
+            head.append(f"# {found.configurations - found.seen:,} configurations of blocks were not seen")
+        if found.undetermined:
+            lines = list(islice(found.open_lines(), _MOST_LISTED + 1))
+            head += ["# not determined, and left out:", *(f"#   {line}" for line in lines[:_MOST_LISTED])]
+            head += ["#   and more"] * (len(lines) > _MOST_LISTED)
+        body = Algorithm("inferred", found.program())
+        if self.given is not None:
+            body = replace(self.given, program=body.program, matches=None, examples=None)
+        return "\n".join([*head, body.text()])
+
+    def _found(self) -> Recovered:
+        if self.recovered is None:
+            raise InputError(f"there are no rules to give: {self.sentence}")
+        return self.recovered
+
+    def report(self) -> Iterator[str]:
+        """The verdict and what it is based on."""
+        names, states = self.executions.names, counted(len(self.executions), "state")
+        if self.contradiction is not None:
+            yield from self._contradicted(self.contradiction)
+        elif self.recovered is not None:
+            yield from self._recovered(self.recovered)
+        elif self.search is not None and self.search.gave_up:
+            how = f"give the blocks with {option('blocks')}, or more random states"
+            yield f"NOT FOUND: the search for blocks exceeded its budget; {how}"
+        else:
+            yield f"NO BLOCKS of at most {MAX_FOUND} bits explain these {states}"
+            if self.search is not None and self.search.unexplained is not None:
+                state, bit = self.search.unexplained
+                yield f"  {names[bit]} is on after state {state + 1:,}, for example: no such block can write it"
+            yield "  the data have a wrong bit, or more bits are read together"
+
+    def _on(self, state: int) -> str:
+        """The number of a state, and the bits that are on in it."""
+        names = [self.executions.names[bit] for bit in np.flatnonzero(self.executions.before[state]).tolist()]
+        return f"{state + 1:,}: {listing(names, 12) if names else 'all bits off'}"
+
+    def _contradicted(self, found: Contradiction) -> Iterator[str]:
+        names, bit = self.executions.names, self.executions.names[found.bit]
+        yield f"CONTRADICTION: {bit} is on after state {found.state + 1:,}, and no rule with these blocks can write it"
+        yield f"  blocks      {_shown_blocks(names, found.blocks)}"
+        yield f"  state       {self._on(found.state)}"
+        yield from (f"  leaves it off: state {self._on(state)}" for state in found.cleared_by)
+        noise = "the data have a wrong bit, or the blocks are different"
+        yield f"  {counted(found.states, 'state')} of {len(self.executions):,} cannot be explained; {noise}"
+
+    def _recovered(self, found: Recovered) -> Iterator[str]:
+        names, states, search = self.executions.names, counted(len(self.executions), "state"), self.search
+        program = found.program() if found.confirmed else None
+        size = f"{counted(len(names), 'bit')} in {counted(len(found.blocks), 'block')}"
+        templates = counted(0 if program is None else program.templates, "template")
+        yield f"INFERRED: {templates} from {states} of {size}"
+        if search is not None:
+            yield f"  blocks      {_shown_blocks(names, found.blocks)}"
+            others = [" ".join(names[bit] for bit in bits) for bits in search.others]
+            unlike = f"not unique  these could be read together instead of some of them: {listing(others, 4)}"
+            yield f"  {unlike if others else 'minimal     no block can be split, and no other choice came up'}"
+        yield f"  seen        {found.seen:,} of {found.configurations:,} configurations of blocks"
+        writes = f"{found.confirmed:,} confirmed, {found.cleared:,} cleared, {found.undetermined:,} not determined"
+        yield f"  writes      {writes}{' (left out)' if found.undetermined else ''}"
+        if program is not None:
+            yield f"  reproduces  {found.reproduced(program):,} of {states}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All facts that `bitwright infer --json` prints, except the name of the file."""
+        names, search, found = self.executions.names, self.search, self.recovered
+        if (wrong := self.contradiction) is not None:
+            return {
+                "inferred": False,
+                "reason": "contradiction",
+                "blocks": [[names[bit] for bit in block] for block in wrong.blocks],
+                "bit": names[wrong.bit],
+                "state": wrong.state + 1,
+                "cleared_by": [state + 1 for state in wrong.cleared_by],
+                "contradicting_states": wrong.states,
+            }
+        if found is None:
+            place = None if search is None else search.unexplained
+            return {
+                "inferred": False,
+                "reason": "search ended" if search and search.gave_up else "no blocks",
+                "most_bits": MAX_FOUND,
+                "state": None if place is None else place[0] + 1,
+                "bit": None if place is None else names[place[1]],
+            }
+        program = found.program() if found.confirmed else None
+        return {
+            "inferred": True,
+            "determined": found.determined,
+            "states": len(self.executions),
+            "bits": len(names),
+            "blocks": [[names[bit] for bit in block] for block in found.blocks],
+            "blocks_found": search is not None,
+            "unique": None if search is None else search.unique,
+            "others": None if search is None else [[names[bit] for bit in bits] for bits in search.others],
+            **{name: getattr(found, name) for name in ("configurations", "seen", "confirmed", "cleared")},
+            "undetermined": found.undetermined,
+            "templates": None if program is None else program.templates,
+            "program_id": None if program is None else program.id,
+            "reproduced": None if program is None else found.reproduced(program),
+        }
+
+
+def _shown_blocks(names: Sequence[str], blocks: Sequence[Sequence[int]]) -> str:
+    """The blocks of two or more bits."""
+    shown = [" ".join(names[bit] for bit in block) for block in blocks if len(block) > 1]
+    if not shown:
+        return "every bit by itself"
+    return listing(shown, 8) + "; the others are single bits" * (len(shown) < len(blocks))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FamilyInference(InferredRules):
+    """A program for every size, inferred from executions at several sizes.
+
+    >>> from bitwright import addition, executions, infer
+    >>> found = infer({l: executions(addition(l), "states", states=300) for l in (5, 6, 7)})
+    >>> found.verdict, found.algorithm(64).program == addition(64).program
+    ('DETERMINED', True)
+    """
+
+    executions: Mapping[int, Executions]  # by size
+    let: str  # the name of the size
+    found: FoundFamilies
+    lines: tuple[str, ...] = ()  # the given lines: input, output and others
+    from_runs: tuple[str, ...] = ()  # input, start and steps lines that fit the runs
+
+    @cached_property
+    def verdict(self) -> str:
+        """DETERMINED, SHORTEST, CONTRADICTION or NO FAMILY.
+
+        DETERMINED: all programs of the stated class that fit are the same, from the size `first` on. SHORTEST: there
+        are others, or it is not known that there are none.
+        """
+        if self.found.contradiction is not None:
+            return "CONTRADICTION"
+        if self._failure is not None:
+            return "NO FAMILY"
+        sizes = range(self.first, max(self.executions) + 4)
+        known = self.found.unique_blocks and self._fitted.determined and all(map(self._at_size, sizes))
+        return "DETERMINED" if known else "SHORTEST"
+
+    @property
+    def inferred(self) -> bool:
+        """Whether a program reproduces all states."""
+        return self.verdict in ("DETERMINED", "SHORTEST")
+
+    @property
+    def determined(self) -> bool:
+        """Whether it is the only one of its class."""
+        return self.verdict == "DETERMINED"
+
+    @property
+    def first(self) -> int:
+        """The size from which the theorem holds."""
+        return self._fitted.needs.first
+
+    @cached_property
+    def smallest(self) -> int:
+        """The smallest size at which the text is a program, as it is at all sizes above."""
+        size = min(self.executions)
+        while size > 1 and self._at_size(size - 1) is not None:
+            size -= 1
+        return size
+
+    def algorithm(self, size: int) -> Algorithm:
+        """The program at a size.
+
+        >>> from bitwright import addition, executions, infer
+        >>> found = infer({l: executions(addition(l), "states", states=300) for l in (5, 6)})
+        >>> found.algorithm(1000)
+        Algorithm 'inferred': 3,000 bits, 2,000 blocks, 4,000 templates
+        """
+        text = "\n".join(["", *self.rules, *self.from_runs, *self.lines])
+        return RuleText.of(text).at({self.let: size}, "inferred")
+
+    def text(self) -> str:
+        """A rule file: the verdict, the rules with their `let`, and in comments below them what is open.
+
+        >>> from bitwright import addition, executions, infer
+        >>> found = infer({l: executions(addition(l), "states", states=300) for l in (5, 6, 7)})
+        >>> print(found.text().partition("let")[0])
+        # DETERMINED: 5 rules for every l >= 3, from 900 states at l = 5, 6, 7
+        <BLANKLINE>
+        """
+        verdict, *more = self.report(_MOST_LISTED)
+        fitted = [f"{line}  # fits the runs at {self.let} = {self._sizes}" for line in self.from_runs]
+        return "\n".join(
+            [f"# {verdict}", *self.rules, "", *fitted, *self.lines, "", *(f"# {line}" for line in more), ""]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All facts that `bitwright infer --json` prints, except the name of the file."""
+        result: dict[str, Any] = {
+            "inferred": self.inferred,
+            "verdict": self.verdict,
+            "let": self.let,
+            "sizes": [{"size": size, "states": len(one)} for size, one in self.executions.items()],
+        }
+        if self.found.contradiction is not None:
+            size, wrong = self.found.contradiction
+            witness = Inference(self.executions[size], contradiction=wrong).to_dict()
+            return result | {"size": size} | {key: fact for key, fact in witness.items() if key != "inferred"}
+        if not self.inferred:
+            return result | {"reason": self._failure}
+        fitted = self._fitted
+        return result | {
+            "coefficients": fitted.evidence.bounds.coefficient,
+            "offsets": fitted.evidence.bounds.offset,
+            "terms": fitted.needs.terms,
+            "slices": fitted.needs.slices,
+            "deciding_size": fitted.needs.size,
+            "holds_from": self.first,
+            "smallest_size": self.smallest,
+            "forced": fitted.space.forced,
+            "open": fitted.space.open,
+            "unseen": len(fitted.space.unseen),
+            "shortest_proved": fitted.cover.shortest,
+            "rules": self.rules,
+            "from_runs": list(self.from_runs),
+        }
+
+    @property
+    def _fitted(self) -> Fitted:
+        if self.found.fitted is None:
+            raise InputError(f"there is no program to give: {self.sentence}")
+        return self.found.fitted
+
+    @cached_property
+    def rules(self) -> list[str]:
+        """The lines of the text, from its `let` on."""
+        lines = rule_lines(self._fitted.evidence, self._fitted.cover.terms, self.let)
+        return [f"let {self.let} = {max(self.executions)}", *lines]
+
+    @cached_property
+    def _failure(self) -> str | None:
+        """Why no program exists, after running every state of every size; None if one exists."""
+        if self.found.fitted is None:
+            return self.found.reason
+        for size, executions in self.executions.items():
+            program = self._at_size(size)
+            if program is None or (successors(program, executions.before) != executions.after).any():
+                return f"the program that fits the larger sizes does not reproduce {self.let} = {size}"
+        return None
+
+    def _at_size(self, size: int) -> Program | None:
+        """The program at a size, from the rules alone; None if the text is not valid at that size."""
+        found = RuleText.of("\n".join(self.rules)).at_or_none({self.let: size})
+        return None if found is None else found.program
+
+    @property
+    def _sizes(self) -> str:
+        return ", ".join(map(str, self.executions))
+
+    def report(self, most: int = _MOST_PRINTED) -> Iterator[str]:
+        """The verdict, its class, and what the states leave open: at most so many rules and configurations."""
+        if self.found.contradiction is not None:
+            size, wrong = self.found.contradiction
+            first, *more = Inference(self.executions[size], contradiction=wrong).report()
+            yield first.replace("CONTRADICTION:", f"CONTRADICTION at {self.let} = {size}:", 1)
+            yield from more
+        elif not self.inferred:
+            yield f"{self.verdict}: {self._failure}"
+        else:
+            yield from self._described()
+            if not self.determined:
+                yield from self._open(most)
+
+    def _described(self) -> Iterator[str]:
+        """The program, its class and its theorem, or why that is not needed or does not apply."""
+        let, fit = self.let, self._fitted
+        rules = counted(sum("when " in line for line in self.rules), "rule")
+        states = f"{counted(sum(map(len, self.executions.values())), 'state')} at {let} = {self._sizes}"
+        if self.determined:
+            yield f"DETERMINED: {rules} for every {let} >= {self.first}, from {states}"
+        else:
+            proved = "" if fit.cover.shortest else " found within the time limit"
+            yield f"SHORTEST: {rules}, the shortest text{proved} that reproduces {states}"
+        bounds, needs, space = fit.evidence.bounds, fit.needs, fit.space
+        b = bounds.offset
+        index = f"x[a*i+b*{let}+c] with |a| <= {bounds.coefficient} and |c| <= {b}"
+        yield f"  class       {index}; ranges and slices between b*{let}+c with |c| <= {b}"
+        if any(array.halved for array in fit.evidence.arrays):
+            yield "              every second position is an array of its own, x[2*j-1] and x[2*j], without slices"
+        if (joins := self.found.joined) is not None:
+            yield f"  blocks      found: of at most {joins.most} bits, joined alike at every place and size"
+        if needs.size is None:
+            flat = all(len(array.dimensions) == 1 for array in fit.evidence.arrays)
+            what = "with |a| > 1" if flat else "of arrays that grow in two dimensions"
+            yield f"  theorem     none for slices {what}; {space.open:,} writes are open at {let} = {space.size}"
+        else:
+            there = f"{let} = {needs.size}"
+            yield f"  theorem     programs of this class that agree at {there} agree at every {let} >= {needs.first}"
+            yield f"  open        {counted(space.open, 'write')} at {there}; {space.forced:,} are in every program"
+        yield f"  valid       from {let} = {self.smallest}"
+
+    def _open(self, most: int) -> Iterator[str]:
+        """What is not decided, and what data would decide it."""
+        let, evidence, space, joins = self.let, self._fitted.evidence, self._fitted.space, self.found.joined
+        if joins is not None and not joins.unique:
+            yield "  blocks      others explain the states too"
+        if self.found.larger is not None:
+            yield f"  blocks      with larger ones, such as {self.found.larger}, other programs fit or may fit too"
+        for family in evidence.families:
+            if not family.unique:
+                names = " ".join(evidence.arrays[m].name for m in family.members)
+                yield f"  blocks      other indices of {names} fit these sizes too"
+        if (size := self._fitted.needs.size) is not None:
+            yield f"  to decide   states at {let} = {size} or more that show every configuration"
+        rules = (open_line(evidence, atom, let) for atom in space.atoms)
+        unseen = unseen_lines(evidence, space.unseen, let)
+        for what, number, lines in (("not seen", len(space.unseen), unseen), ("open", len(space.atoms), rules)):
+            yield from (f"  {what:<11} {line}" for line in islice(lines, most))
+            if number > most:
+                yield f"  {what:<11} and {number - most:,} more"
+
+
+class _Settings(TypedDict, total=False):
+    let: str | None
+    lines: Sequence[str]
+    progress: Teller | Progress | bool | None
 
 
 @overload
-def infer(executions: Executions, blocks: Blocks = "find") -> Inference: ...
+def infer(executions: Executions, blocks: Blocks = "find", **how: Unpack[_Settings]) -> Inference: ...
 
 
 @overload
 def infer(
-    executions: Mapping[int, Executions],
-    blocks: Blocks = "find",
-    *,
-    let: str | None = None,
-    lines: Sequence[str] = (),
-    seconds: float | None = None,
-    progress: Teller | Progress | bool | None = None,
+    executions: Mapping[int, Executions], blocks: Blocks = "find", **how: Unpack[_Settings]
 ) -> FamilyInference: ...
 
 
 @overload
 def infer(
-    executions: Executions | Sequence[Executions] | Mapping[int, Executions],
-    blocks: Blocks = "find",
-    *,
-    let: str | None = None,
-    lines: Sequence[str] = (),
-    seconds: float | None = None,
-    progress: Teller | Progress | bool | None = None,
+    executions: Sequence[Executions], blocks: Blocks = "find", **how: Unpack[_Settings]
 ) -> Inference | FamilyInference: ...
 
 
@@ -71,7 +459,6 @@ def infer(
     *,
     let: str | None = None,
     lines: Sequence[str] = (),
-    seconds: float | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> Inference | FamilyInference:
     """Recovers rules from executions: which writes they confirm, exclude, or leave open.
@@ -82,12 +469,10 @@ def infer(
     Args:
         executions: states with their successors (`Executions.load` reads a file), several of these, or a dictionary
             with those of each size, such as `{5: five, 6: six}`. Executions made by bitwright carry their size.
-        blocks: the bits that are read together: the blocks of a program or of a rule text, a text such as
-            `"p[1] q[1]; c[1]"`, or lists of names. `find` searches for the smallest that explain the executions.
+        blocks: the bits that are read together: the blocks of a program or of a rule text, or a text such as
+            `"p[1] q[1]; c[1]"`. `find` searches for the smallest that explain the executions.
         let: the name of the size, by default the one that the executions carry, or `l`.
         lines: rule text added to the program for every size, such as `output sum = c[l] p`.
-        seconds: the time allowed for the search for blocks, and then for the shortest text. The default is no limit for
-            the blocks and 60 seconds for the text.
         progress: True, or a function that is called with what is done and how much there is.
 
     >>> from bitwright import addition, executions
@@ -99,11 +484,8 @@ def infer(
     name, by_size = _by_size(executions, let)
     if name is not None:
         with tell.working("looking for families, choices of blocks", at_most=True) as report:
-            layouts = {size: layout_of_names(one.names) for size, one in by_size.items()}
-            chosen = {size: _blocks(blocks, layout, {name: size})[1] for size, layout in layouts.items()}
-            known = {size: those for size, those in chosen.items() if those is not None}
-            return infer_families(by_size, known or None, name, lines, seconds=seconds, progress=report)
-    for setting, value in {"let": let, "line": lines or None, "seconds": seconds}.items():
+            return _infer_families(by_size, name, blocks, _given_lines(lines), report)
+    for setting, value in {"let": let, "line": lines or None}.items():
         if value is not None:
             raise InputError(f"{option(setting)} goes with executions of several sizes, such as l=5:a.npz l=6:b.npz")
     return _infer_one_size(by_size[0], blocks, tell)
@@ -124,17 +506,79 @@ def _infer_one_size(executions: Executions, blocks: Blocks, tell: Teller) -> Inf
         return Inference(executions, given, search, None, Recovered(executions, layout, chosen))
 
 
+def _infer_families(
+    executions: Mapping[int, Executions], let: str, blocks: Blocks, lines: tuple[str, ...], progress: Progress
+) -> FamilyInference:
+    """The shortest program for every size, and whether it is the only one of its class."""
+    for size in executions:
+        if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= _MOST_SIZE:
+            raise InputError(f"a size is an integer from 1 to {_MOST_SIZE:,}, got {shorten(repr(size))}")
+    if len(executions) < 2:
+        raise InputError(f"a program for every size needs executions of two sizes or more, got {len(executions)}")
+    names = {name.partition("[")[0] for one in executions.values() for name in one.names}
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", let) or let in {*NAMES, *KEYWORDS, *names}:
+        raise InputError(
+            f"the size needs a name that no bit has, other than i, j and words of the language, got '{shorten(let)}'"
+        )
+    ordered = dict(sorted(executions.items()))
+    chosen = {size: _blocks(blocks, layout_of_names(one.names), {let: size})[1] for size, one in ordered.items()}
+    known = {size: those for size, those in chosen.items() if those is not None}
+    result = FamilyInference(ordered, let, find_families(ordered, known or None, progress, let), lines)
+    if result.found.fitted is not None and not result.found.fitted.cover.terms:
+        raise InputError("these states turn no bit on, so there is no rule to write; give more states")
+    if not result.inferred:
+        return result
+    try:
+        entered = replace(result, lines=tuple(line for line in lines if line.split(" ")[0] not in _STATED))
+        result = replace(result, from_runs=_from_runs(result, {size: entered.algorithm(size) for size in ordered}))
+        result.algorithm(max(ordered))
+    except ProgramError as error:
+        problem = str(error).splitlines()[0]
+        raise InputError(f"the lines that were given do not fit what was inferred: {problem}") from None
+    return result
+
+
+def _from_runs(result: FamilyInference, algorithms: Mapping[int, Algorithm]) -> tuple[str, ...]:
+    """Input, start and steps lines that were not given, if the executions are runs."""
+    runs = {size: find_runs(one) for size, one in result.executions.items()}
+    seen = {size: one for size, one in runs.items() if one is not None}
+    if len(seen) < len(runs):
+        return ()
+    present = {line.split(" ")[0] for line in result.lines}
+    inputs = {size: [bit for word in one.inputs for bit in word.bits] for size, one in algorithms.items()}
+    layouts = {size: one.program.layout for size, one in algorithms.items()}
+    found = lines_of_runs(fit_arrays(layouts), layouts, seen, inputs if "input" in present else None, result.let)
+    if present & {"halt", "steps"}:
+        present |= {"halt", "steps"}
+    order = sorted(found.items(), key=lambda one: _COPIED.index(one[0]))
+    return tuple(line for word, several in order if word not in present for line in several)
+
+
+# What was given.
+
+
+def _given_lines(lines: object) -> tuple[str, ...]:
+    """Lines to add to the rules."""
+    if not isinstance(lines, list | tuple):
+        raise InputError(f"lines is a list of str, such as ['output y'], got {shorten(repr(lines))}")
+    for line in lines:
+        if not isinstance(line, str) or line.strip().split(" ")[0] not in _COPIED or "\n" in line.strip():
+            raise InputError(f"a line begins with one of {', '.join(_COPIED)}, got '{shorten(str(line))}'")
+    return tuple(line.strip() for line in lines)
+
+
 def _by_size(
     executions: Executions | Sequence[Executions] | Mapping[int, Executions], let: str | None
 ) -> tuple[str | None, dict[int, Executions]]:
-    """The name of the size, and the executions at each; no name, and all of them at 0, where they have one size."""
+    """The name of the size, and the executions at each; no name, and all of them at 0, if they have one size."""
     if not isinstance(let, str | None):
         raise InputError(f"{option('let')} is the name of the size, a str such as 'l', got {shorten(repr(let))}")
     given: Any = executions.values() if isinstance(executions, Mapping) else executions
     several: list[Executions] = list(given) if isinstance(executions, Mapping | list | tuple) else [given]
     for number, one in enumerate(several, 1):
         if not isinstance(one, Executions):
-            raise InputError(f"give executions; Executions.load(path) reads a .npz file of some, got {_got(one)}")
+            got = f"a {type(one).__name__}"
+            raise InputError(f"give executions; Executions.load(path) reads a .npz file of some, got {got}")
         if not len(one):
             raise InputError(f"executions number {number} hold no states; give at least one")
     if isinstance(executions, Mapping):
@@ -153,6 +597,15 @@ def _by_size(
     return (let or differ[0]) if differ else None, {size: joined(those) for size, those in parts.items()}
 
 
+def open_blocks(target: str | None, lets: Mapping[str, int]) -> Algorithm | RuleText | str:
+    """The blocks of the rule file that a target names, with these values of its `let` lines; or the target, as text."""
+    if target is None or not target.lower().endswith(".bw"):
+        return target or FIND
+    rules = RuleText.of(read_text(Path(target)))
+    with problems_of(target):
+        return rules.at(lets, Path(target).stem, needs_rules=False) if lets else rules
+
+
 def _blocks(blocks: Blocks, layout: Layout, lets: Mapping[str, int]) -> tuple[Algorithm | None, list[list[int]] | None]:
     """The blocks, with the algorithm that has them; None to search for them."""
     if isinstance(blocks, Algorithm) and lets and blocks.sizing is not None and blocks.sizing.text is not None:
@@ -168,19 +621,13 @@ def _blocks(blocks: Blocks, layout: Layout, lets: Mapping[str, int]) -> tuple[Al
                 "that they are of"
             )
         return algorithm, [program.block_members(block).tolist() for block in range(program.blocks)]
-    if isinstance(blocks, str):
-        if blocks == FIND:
-            return None, None
-        if not (set(blocks) & set(" ;[\n")) and blocks not in layout:
-            raise InputError(
-                f"{option('blocks')} takes a .bw file, a name, blocks as text, or find, got '{shorten(blocks)}'"
-                f"{suggestion(blocks, [FIND])}"
-            )
-        return None, parse_blocks(layout, blocks)
-    if not isinstance(blocks, list | tuple) or not all(isinstance(block, list | tuple) for block in blocks):
-        raise InputError(f"blocks are an algorithm, a rule text, a text, lists of names, or 'find', got {_got(blocks)}")
-    return None, parse_blocks(layout, "; ".join(" ".join(map(str, block)) for block in blocks))
-
-
-def _got(value: object) -> str:
-    return f"a {type(value).__name__}"
+    if not isinstance(blocks, str):
+        raise InputError(f"blocks are an algorithm, a rule text, a text or 'find', got a {type(blocks).__name__}")
+    if blocks == FIND:
+        return None, None
+    if not (set(blocks) & set(" ;[\n")) and blocks not in layout:
+        raise InputError(
+            f"{option('blocks')} takes a .bw file, a name, blocks as text, or find, got '{shorten(blocks)}'"
+            f"{suggestion(blocks, [FIND])}"
+        )
+    return None, parse_blocks(layout, blocks)

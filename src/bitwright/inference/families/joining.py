@@ -21,7 +21,7 @@ from bitwright.inference.families.lines import Array, Line, LineBounds, Place, a
 from bitwright.inference.find_blocks import MAX_FOUND
 from bitwright.rules import Layout
 from bitwright.rules.layout import IntArray
-from bitwright.runs.progress import Deadline, Progress
+from bitwright.runs.progress import Progress
 
 Lines = tuple[Line, ...]  # one per dimension
 Join = tuple[int, int, Lines | None, Lines | Place]  # two arrays; the lines of two bits, or None and distances
@@ -53,12 +53,11 @@ def join_blocks(
     layouts: Mapping[int, Layout],
     executions: Mapping[int, Executions],
     bounds: LineBounds,
-    deadline: Deadline,
     progress: Progress | None = None,
 ) -> Iterator[JoinedBlocks]:
     """The smallest choices that explain all states of all sizes, small blocks first."""
     sides = [_Side(arrays, layouts[size], size, one) for size, one in executions.items()]
-    search = _JoinSearch(arrays, bounds, sides, deadline, progress)
+    search = _JoinSearch(arrays, bounds, sides, progress)
     for most in range(2, MAX_FOUND + 1):
         if not search.allow(most):
             return
@@ -190,11 +189,10 @@ class _JoinSearch:
         arrays: Sequence[Array],
         bounds: LineBounds,
         sides: Sequence[_Side],
-        deadline: Deadline,
         progress: Progress | None,
     ) -> None:
         self.arrays, self.bounds, self.sides = arrays, bounds, sides
-        self.deadline, self.progress = deadline, progress
+        self.progress = progress
         self.shapes: list[Shape] = []  # of at least two bits, small ones first
 
     def allow(self, most: int) -> bool:
@@ -238,7 +236,6 @@ class _JoinSearch:
 
     def _cover(self, joins: Shape, most: int) -> BoolArray | None:
         """The demands that these joins meet; None if a block has too many bits."""
-        self.deadline.check()
         parts = [side.met(joins, most) for side in self.sides]
         return None if any(part is None for part in parts) else np.concatenate(parts)  # type: ignore[arg-type]
 

@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from bitwright.common.files.executions import Executions
-from bitwright.inference import Elimination, Evidence
-from bitwright.inference.contradiction import Contradiction, find_contradiction
+from bitwright.inference import Contradiction, Elimination, Evidence, find_contradiction
 from bitwright.inference.families.atoms import Evidences
 from bitwright.inference.families.blocks import Blocks, FittedBlocks, NoFamilyError, fit_arrays, fit_blocks
 from bitwright.inference.families.joining import JoinedBlocks, Shape, join_blocks, larger_blocks, partition, together
 from bitwright.inference.families.lines import Array, LineBounds
 from bitwright.inference.families.space import (
-    SECONDS,
     Cover,
     Sufficient,
     VersionSpace,
@@ -24,7 +22,7 @@ from bitwright.inference.families.space import (
 )
 from bitwright.rules import Layout
 from bitwright.rules.tables import layout_of_names
-from bitwright.runs.progress import Deadline, Progress, TimeUpError
+from bitwright.runs.progress import Progress
 
 _STEEPEST = 2  # largest coefficient |a|
 _MOST_JOINED = 20  # most choices of blocks
@@ -58,7 +56,6 @@ class FoundFamilies:
     larger: str | None = None  # blocks of the same class that other programs may have
     contradiction: tuple[int, Contradiction] | None = None
     reason: str | None = None
-    limit: float | None = None  # the time limit, in seconds, if it was exceeded
 
     @property
     def unique_blocks(self) -> bool:
@@ -70,13 +67,10 @@ class _FamilySearch:
     def __init__(
         self,
         executions: Mapping[int, Executions],
-        seconds: float | None,
-        deadline: Deadline,
         progress: Progress | None,
         halves: bool = False,
     ) -> None:
-        self.executions, self.deadline, self.progress = executions, deadline, progress
-        self.seconds = SECONDS if seconds is None else seconds
+        self.executions, self.progress = executions, progress
         self.layouts: dict[int, Layout] = {size: layout_of_names(one.names) for size, one in executions.items()}
         self.arrays: list[Array] = fit_arrays(self.layouts, halves)
 
@@ -96,7 +90,7 @@ class _FamilySearch:
         """Blocks that explain all states, leaving out one size if given."""
         usable = {size: one for size, one in self.usable(bounds).items() if size != without}
         known: set[Shape] = set()
-        for joined in join_blocks(self.arrays, self.layouts, usable, bounds, self.deadline, self.progress):
+        for joined in join_blocks(self.arrays, self.layouts, usable, bounds, self.progress):
             if joined.joins not in known:
                 known.add(joined.joins)
                 yield joined
@@ -116,8 +110,7 @@ class _FamilySearch:
     def fit(self, families: list[FittedBlocks], bounds: LineBounds) -> Fitted:
         """The shortest program of a class."""
         evidence = self.evidence(families, bounds)
-        self.deadline.check()
-        cover = cheapest_cover(evidence, self.seconds)
+        cover = cheapest_cover(evidence)
         needs = sufficient(evidence, cover.terms)
         return Fitted(evidence, cover, needs, version_space(evidence, needs.size or max(self.executions) + 1))
 
@@ -201,7 +194,6 @@ class _FamilySearch:
 
     def evidence(self, families: list[FittedBlocks], bounds: LineBounds) -> Evidences:
         """The evidence of all states for a class with these blocks."""
-        self.deadline.check()
         return Evidences(self.arrays, families, bounds, self.usable(bounds), self.layouts)
 
     def with_groups(self, offsets: list[int], coefficients: range) -> FoundFamilies | None:
@@ -261,44 +253,37 @@ class _FamilySearch:
 def find_families(
     executions: Mapping[int, Executions],
     blocks: Mapping[int, Blocks] | None = None,
-    seconds: float | None = None,
     progress: Progress | None = None,
     let: str = "l",
 ) -> FoundFamilies:
-    """The shortest program of the smallest class with a consistent program; searches for blocks that are not given.
-
-    With `seconds` as the time limit of the search for blocks, and again of the search for a shorter text."""
-    try:
-        deadline = Deadline(seconds)
-        coefficients = range(1, _STEEPEST + 1)
-        first: NoFamilyError | None = None
-        searches: list[tuple[_FamilySearch, list[int]]] = []
-        for halves in (False, True):  # then every second position as a separate array
-            try:
-                search = _FamilySearch(executions, seconds, deadline, progress, halves)
-                if halves and not any(array.halved for array in search.arrays):
-                    break
-                offsets = search.offsets()
-                searches.append((search, offsets))
-                if blocks is None:
-                    return search.with_joins(offsets, coefficients)
-                return search.with_blocks(blocks, offsets, coefficients)
-            except NoFamilyError as error:
-                first = first or error
-        reason = str(first)
-        if blocks is None and searches:
-            for search, offsets in searches:
-                if (found := search.with_groups(offsets, coefficients)) is not None:
-                    return found
-            search, offsets = searches[0]
-            if (wrong := search.wrong_size(offsets[0])) is not None:
-                return FoundFamilies(contradiction=wrong)
-            if (why := search.even_together(LineBounds(coefficients[-1], offsets[-1]))) is not None:
-                reason = f"{why}, even if all bits at a place are read together"
-        if searches:
-            most = searches[0][1][-1]
-            reason += f" (indices a*i+b*{let}+c with |a| <= {coefficients[-1]} and |c| <= {most}; "
-            reason += f"ranges and slices between b*{let}+c with |c| <= {most})"
-        return FoundFamilies(reason=reason)
-    except TimeUpError:
-        return FoundFamilies(limit=seconds)
+    """The shortest program of the smallest class with a consistent program; searches for blocks that are not given."""
+    coefficients = range(1, _STEEPEST + 1)
+    first: NoFamilyError | None = None
+    searches: list[tuple[_FamilySearch, list[int]]] = []
+    for halves in (False, True):  # then every second position as a separate array
+        try:
+            search = _FamilySearch(executions, progress, halves)
+            if halves and not any(array.halved for array in search.arrays):
+                break
+            offsets = search.offsets()
+            searches.append((search, offsets))
+            if blocks is None:
+                return search.with_joins(offsets, coefficients)
+            return search.with_blocks(blocks, offsets, coefficients)
+        except NoFamilyError as error:
+            first = first or error
+    reason = str(first)
+    if blocks is None and searches:
+        for search, offsets in searches:
+            if (found := search.with_groups(offsets, coefficients)) is not None:
+                return found
+        search, offsets = searches[0]
+        if (wrong := search.wrong_size(offsets[0])) is not None:
+            return FoundFamilies(contradiction=wrong)
+        if (why := search.even_together(LineBounds(coefficients[-1], offsets[-1]))) is not None:
+            reason = f"{why}, even if all bits at a place are read together"
+    if searches:
+        most = searches[0][1][-1]
+        reason += f" (indices a*i+b*{let}+c with |a| <= {coefficients[-1]} and |c| <= {most}; "
+        reason += f"ranges and slices between b*{let}+c with |c| <= {most})"
+    return FoundFamilies(reason=reason)

@@ -22,7 +22,7 @@ from bitwright.inference.families.lines import LineBounds, LineCell, at, in_cell
 from bitwright.inference.families.terms import Term, Terms
 from bitwright.runs.progress import interruptible
 
-SECONDS = 60.0
+_SECONDS = 60.0  # for the search for the shortest text
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def longest_terms(evidence: Evidences) -> dict[Term, tuple[frozenset[Atom], int]
     return {term: (useful, cost) for term, (useful, cost) in found.items() if useful}
 
 
-def cheapest_cover(evidence: Evidences, seconds: float = SECONDS) -> Cover:
+def cheapest_cover(evidence: Evidences) -> Cover:
     """The cheapest terms that meet all demands."""
     terms = longest_terms(evidence)
     best: dict[frozenset[Atom], Term] = {}  # the cheapest of terms with the same required atoms
@@ -49,12 +49,12 @@ def cheapest_cover(evidence: Evidences, seconds: float = SECONDS) -> Cover:
         if useful not in best or cost < terms[best[useful]][1]:
             best[useful] = term
     every = list(best.values())
-    chosen, shortest = solve([terms[t][0] for t in every], [terms[t][1] for t in every], evidence.demands, seconds)
+    chosen, shortest = solve([terms[t][0] for t in every], [terms[t][1] for t in every], evidence.demands)
     return Cover([every[number] for number in chosen], shortest)
 
 
 def solve(
-    columns: Sequence[frozenset[Any]], costs: Sequence[int], demands: Collection[frozenset[Any]], seconds: float
+    columns: Sequence[frozenset[Any]], costs: Sequence[int], demands: Collection[frozenset[Any]]
 ) -> tuple[list[int], bool]:
     """The cheapest columns with one member of every demand, and whether they are proved to be the cheapest."""
     if not demands:
@@ -73,7 +73,7 @@ def solve(
             constraints=LinearConstraint(matrix, lb=1),
             integrality=np.ones(len(columns)),
             bounds=Box(0, 1),
-            options={"time_limit": seconds, "mip_rel_gap": 0},
+            options={"time_limit": _SECONDS, "mip_rel_gap": 0},
         )
     )
     if found.x is None:  # no cover within the time limit: use all columns
