@@ -12,7 +12,7 @@ import bitwright as bw
 from bitwright.rules.text.files import load
 
 NO_START = "bits x y go\nblock x go\nblock y\nwhen x=1 go=1 write y\nwhen y=1 write y\ninput x\noutput y\nsteps 2\n"
-SAID = "program:4:1: this rule and 1 other never match: go can never be on"
+SAID = "program:4:1: this rule never matches .like 1 other rule.: go can never be on"
 
 
 def test_parse_warns_of_what_run_would_show_as_0() -> None:
@@ -32,7 +32,7 @@ def test_the_command_line_prints_them_once(tmp_path: Path) -> None:
     asked = [sys.executable, "-m", "bitwright", "run", str(path), "x=1"]
     done = subprocess.run(asked, capture_output=True, text=True, check=True)
     assert "BitwrightWarning" not in done.stderr
-    assert done.stderr.count("4:1: warning: this rule and 1 other never match") == 1
+    assert done.stderr.count("4:1: warning: this rule never matches (like 1 other rule)") == 1
 
 
 def test_check_has_problems_and_warnings(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_check_has_problems_and_warnings(tmp_path: Path) -> None:
     bad.write_text(NO_START + "start nobody\n")
     found = bw.check(good)
     assert (found.ok, found.problems, found.data["program_id"]) == (True, (), load(good).program.id)
-    assert [warning.line for warning in found.warnings] == [4]
+    assert [warning.line for warning in found.warnings] == [4, 7]
     found = bw.check(bad)
     assert (found.ok, [problem.line for problem in found.problems]) == (False, [9])
     (tmp_path / "one.dec").write_text("0 0 -1\n")

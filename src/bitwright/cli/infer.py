@@ -39,8 +39,7 @@ def command(
     bitwright infer a.npz b.npz c.npz --line "output sum = c[l] p" -o found.bw
     bitwright infer l=5:a.npz l=6:b.npz l=7:c.npz -o found.bw
     """
-    from bitwright.common.files.storage import check_output
-    from bitwright.verbs.infer import infer, open_blocks
+    from bitwright.verbs.infer import check_output, infer, open_blocks
 
     lets = lets_for(target, let)
     if output is not None:

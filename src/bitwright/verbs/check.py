@@ -117,12 +117,12 @@ def _read(path: Path, lets: Mapping[str, int] | None) -> Facts:
 
 
 def _rules(text: str, name: str, lets: Mapping[str, int] | None) -> Facts:
-    from bitwright.rules.text.lint import lint, lint_nodes
+    from bitwright.rules.text.lint import lint
 
     found = parse_any(text, name, lets)
     if isinstance(found, NodeProgram):
         kinds = counted(len(found.kinds), "kind")
-        return {"size": f"a node program with {found.sizes}; {kinds} of cells", "warnings": lint_nodes(text, found)}
+        return {"size": f"a node program with {found.sizes}; {kinds} of cells"}
     return {"size": found.program.sizes, "warnings": lint(text, found), "program_id": found.program.id}
 
 

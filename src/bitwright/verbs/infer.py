@@ -20,6 +20,7 @@ from bitwright.common.bits import shorten
 from bitwright.common.errors import InputError, ProgramError, Report, counted, listing, option, problems_of, suggestion
 from bitwright.common.files.executions import Executions, joined
 from bitwright.common.files.storage import as_path, write_atomically
+from bitwright.common.files.storage import check_output as check_output
 from bitwright.inference import Contradiction, Elimination, Evidence, find_contradiction
 from bitwright.inference.families.blocks import fit_arrays
 from bitwright.inference.families.lines import NAMES
