@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import prod
 from typing import NoReturn
 
@@ -41,23 +40,8 @@ def grid(*ranges: tuple[int, int]) -> tuple[IntArray, ...]:
     return tuple(axis.ravel() for axis in axes)
 
 
-class _Symbol:
-    """A part of a rule under construction: it has no truth value, and only the operators of its class."""
-
-    @property
-    def _advice(self) -> str:
-        raise NotImplementedError
-
-    def _refuse(self, *_: object) -> NoReturn:
-        raise InputError(self._advice)
-
-    __invert__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
-    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _refuse
-    __hash__ = None  # type: ignore[assignment]
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Ref(_Symbol):
+class Ref:
     """Bits selected by an index: one row per index value, one column per bit selected there.
 
     >>> from bitwright.rules import Builder
@@ -70,7 +54,10 @@ class Ref(_Symbol):
     bits: IntArray  # (rows or 1, columns)
 
     __array_ufunc__ = None  # lets this class handle `0 == p[i]` with NumPy numbers
-    __bool__ = _Symbol._refuse
+    __hash__ = None  # type: ignore[assignment]
+
+    def __bool__(self) -> NoReturn:
+        raise InputError(f"{self.name} has no value in a rule; write {self.name} == 1 or {self.name} == 0")
 
     def __eq__(self, other: object) -> Condition:  # type: ignore[override]
         return _compared(self, other, same=True)
@@ -88,47 +75,25 @@ class Ref(_Symbol):
         """`p[3]`: the name of its first bit."""
         return self.field.name_of(int(self.bits.flat[0])) if self.bits.size else self.field.name
 
-    @property
-    def _advice(self) -> str:
-        return (
-            f"{self.name} has no value in a rule, and is not a condition; write {self.name} == 1 or "
-            f"{self.name} == 0, with parentheses around each side of an &"
-        )
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Condition(_Symbol):
-    """A rule's condition on bits: `p[i] == 1`, `p[i] != q[i]`, or several of these joined by `&`.
+class Condition:
+    """A rule's condition on bits: `p[i] == 1` or `p[i] != q[i]`; `when` takes several.
 
     Each alternative is a list of (bits, values): `p[i] == q[i]` has two, `p[i] == 1` has one.
 
     >>> from bitwright.rules import Builder
-    >>> b = Builder()
-    >>> p, q = b.bits("p", 4), b.bits("q", 4)
-    >>> (p[1] == 1) & (q[1] == 0)
-    <condition on p[1], q[1]>
-    >>> p[1] == 1 and q[1] == 0
-    Traceback (most recent call last):
-        ...
-    bitwright.common.errors.InputError: a condition has no truth value in a rule: conditions ...
+    >>> p = Builder().bits("p", 4)
+    >>> p[1] == 1
+    <condition on p[1]>
     """
 
     alternatives: tuple[tuple[tuple[Ref, IntArray], ...], ...]
 
-    __bool__ = _Symbol._refuse
-
-    def __and__(self, other: object) -> Condition:  # type: ignore[override]
-        if not isinstance(other, Condition):
-            raise InputError(f"& joins conditions, as in (p[1] == 1) & (q[1] == 0), but got {other!r}")
-        return Condition(tuple(one + two for one, two in product(self.alternatives, other.alternatives)))
-
-    __rand__ = __and__  # type: ignore[assignment]
-
-    @property
-    def _advice(self) -> str:
-        return (
-            "a condition has no truth value in a rule: conditions are joined by a comma or &, as "
-            "in (p[1] == 1) & (q[1] == 0); for 'or' write two rules; for 'not' use != ; compare two bits at a time"
+    def __bool__(self) -> NoReturn:
+        raise InputError(
+            "a condition has no truth value in a rule: conditions are separated by commas, as in when(p[1] == 1, "
+            "q[1] == 0); for 'or' write two rules; for 'not' use !=; compare two bits at a time"
         )
 
     def __repr__(self) -> str:
@@ -136,7 +101,7 @@ class Condition(_Symbol):
         return f"<condition on {', '.join(names)}>"
 
 
-class Bits(_Symbol):
+class Bits:
     """A declared array of bits; indexing it from 1 returns a Ref, `x[:]` selects all of it.
 
     >>> from bitwright.rules import Builder
@@ -146,8 +111,6 @@ class Bits(_Symbol):
     >>> m[1, 3], m[1, :]
     (<m[1,3]>, <m[1,1], m[1,2], m[1,3] and 5 more>)
     """
-
-    __hash__ = object.__hash__  # type: ignore[assignment]
 
     def __init__(self, field: Field) -> None:
         self.field = field
@@ -182,28 +145,18 @@ class Bits(_Symbol):
     def __repr__(self) -> str:
         return f"<bits {self.field}>"
 
-    @property
-    def _advice(self) -> str:
-        name, rank = self.field.name, len(self.field.shape)
-        one, every = f"{name}[{','.join('1' * rank)}]", f"{name}[{', '.join(':' * rank)}]"
-        return f"{self.field} is an array of bits; take one of them, as in {one} == 1, or all, as in {every} == 0"
-
 
 def checked_refs(given: Sequence[object], what: str) -> tuple[Ref, ...]:
     """The bits passed to a call, each a Ref; raises InputError with the correct form otherwise."""
     for item in given:
-        if isinstance(item, Bits):
-            item._refuse()
         if not isinstance(item, Ref):
-            raise InputError(f"{what} takes bits such as p[1], got {item!r}")
+            raise InputError(f"{what} takes bits such as p[1], or p[:] for a whole array, got {item!r}")
     return tuple(item for item in given if isinstance(item, Ref))
 
 
 def checked_conditions(given: Sequence[object]) -> tuple[Condition, ...]:
     """The conditions passed to `when`; raises InputError with the correct form for bare bits and other values."""
     for item in given:
-        if isinstance(item, Ref | Bits):
-            item._refuse()
         if not isinstance(item, Condition):
             raise InputError(f"when takes conditions such as p[1] == 1, got {item!r}")
     return tuple(item for item in given if isinstance(item, Condition))
