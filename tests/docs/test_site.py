@@ -161,7 +161,7 @@ def test_on_a_phone_code_is_not_cut_off_and_pictures_open_in_full(site: Path, br
     }).map((block) => block.textContent)"""
     assert page.evaluate(cut) == []
     page.locator("article img").first.click()
-    assert page.url.endswith("/_images/addition.svg")
+    assert page.url.endswith("/_images/tutorial-cells.svg")
     page.close()
 
 
