@@ -14,9 +14,9 @@ from itertools import groupby
 import numpy as np
 
 from bitwright.common.errors import InputError, counted
-from bitwright.pages.drawing import COLOURS, Content, Drawing, draw, wrapped
 from bitwright.rules import Program
 from bitwright.rules.layout import IntArray
+from paper.drawing import COLOURS, Content, Drawing, draw, wrapped
 
 MAX_KINDS = 200
 _WIDEST = 170  # the names in a box

@@ -16,8 +16,8 @@ from bitwright.machines import (
     steps_of_instruction,
     steps_per_instruction,
 )
-from bitwright.pages.drawing import Drawing, tip
 from paper.blocks import SBN_UNITS, block_drawing, block_kinds, links
+from paper.drawing import Drawing, tip
 from paper.figures import Figure, Setting, Tables
 from paper.style import COLOURS, label
 from paper.table import Row, Table

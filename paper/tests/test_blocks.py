@@ -7,9 +7,9 @@ import pytest
 
 from bitwright import Builder, InputError, addition, multiplication, parse
 from bitwright.machines import Sizes, machine_a, machine_b
-from bitwright.pages.drawing import drawing_svg, text_width
 from bitwright.rules import span
 from paper.blocks import SBN_UNITS, block_drawing, block_kinds, links
+from paper.drawing import drawing_svg, text_width
 
 
 def test_kinds_and_links_of_addition() -> None:

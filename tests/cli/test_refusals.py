@@ -127,7 +127,7 @@ run examples/graphs/life.bw --graph graph.txt alive=a | 8 'a' 2
 run addition --graph graph.txt | --graph
 validate flood.bw | flood --graph
 trace flood.bw source=0 | graph
-trace addition p=1 q=2 -o x.png | .html, .svg, .txt .npz
+trace addition p=1 q=2 -o x.png | .html, .txt .npz
 trace addition p=1 q=2 -o x.html --only p | --only
 trace addition p=1 q=2 -o x.npz --only p | --only
 trace addition p=1 q=2 -o /no/such/folder/x.html | /no/such/folder

@@ -81,7 +81,7 @@ def test_a_trace_is_text_a_page_or_a_picture(capsys: Captured, tmp_path: Path) -
     assert (nodes[-10:], heading.split()) == ("3, 2, 1, 0", ["step", "n", "x"])
     assert [line.split()[-1] for line in states] == ["···1", "··11", "·111", "1111"]
     assert [step["state"]["x"] for step in document(capsys, *flood)["states"]] == ["0001", "0011", "0111", "1111"]
-    for kind, begin in (("html", "<!doctype html>"), ("svg", "<svg ")):
+    for kind, begin in (("html", "<!doctype html>"), ("txt", "nodes, from the left")):
         assert call(capsys, *flood, "-o", tmp_path / f"flood.{kind}", "-q")[0] == 0
         assert begin in (tmp_path / f"flood.{kind}").read_text()[:200].lower()
 

@@ -1,7 +1,4 @@
-"""Pages and pictures of runs on graphs: complete, safe, laid out well, and refused where they would be too large."""
-
-import xml.etree.ElementTree as ElementTree
-from collections import Counter
+"""Pages of runs on graphs: complete, safe, laid out well, and refused where they would be too large."""
 
 import numpy as np
 import pytest
@@ -12,20 +9,12 @@ from page_data import opened
 from bitwright import InputError, addition, run
 from bitwright.engines.make import make_engine
 from bitwright.pages import graph as page_module
-from bitwright.pages import graph_page, graph_steps_svg, graph_svg
+from bitwright.pages import graph_page
 from bitwright.pages.graph import view as view_module
-from bitwright.pages.graph.view import OFF, SETS, UNSET, GraphView, scale_colour
+from bitwright.pages.graph.view import GraphView
 from bitwright.pages.layout import edge_bends, graph_layout
 from bitwright.pages.text import heading_of, order_lines
 from bitwright.rules import Topology, parse_node_program
-
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-def circles(svg: str) -> list[str]:
-    """The colours of the nodes of a picture, in their order."""
-    return [str(node.get("fill")) for node in ElementTree.fromstring(svg).iter(f"{SVG}circle")]
-
 
 # Layout.
 
@@ -209,83 +198,23 @@ def test_what_cannot_be_drawn_is_refused_in_one_line(monkeypatch: pytest.MonkeyP
         graph_page(searched())
 
 
-def test_pictures_refuse_steps_and_names_that_are_not_there() -> None:
-    done = searched()
-    with pytest.raises(InputError, match=rf"steps from 0 to {done.steps}, got {done.steps + 1}"):
-        graph_svg(done, done.steps + 1)
-    with pytest.raises(InputError, match="got -1"):
-        graph_svg(done, -1)
-    with pytest.raises(InputError, match=r"can be coloured by level, .* not by 'levle'; did you mean 'level'\?"):
-        graph_svg(done, colour="levle")
-    with pytest.raises(InputError, match="edges can be marked by parent"):
-        graph_svg(done, edges="nothing")
-
-
-# Pictures.
-
-
-def test_a_picture_shows_levels_and_the_tree() -> None:
-    done = searched()
-    svg = graph_svg(done)
-    levels = [node["level"] for node in done.nodes.values()]
-    most = max(level for level in levels if level is not None)
-    assert circles(svg) == [UNSET if level is None else scale_colour(level / most) for level in levels]
-    [tree] = [
-        path
-        for path in ElementTree.fromstring(svg).iter(f"{SVG}path")
-        if "M" in path.get("d", "")[1:] and path.get("stroke") == "#c8520a"
-    ]
-    parents = sum(map(bool, GraphView(done).algorithm.read_places(done.state, "port")["parent"]))
-    assert str(tree.get("d")).count("M") == parents == 7
-    assert circles(graph_svg(done, 0)) == [UNSET] * 10
-
-
-def test_a_picture_of_a_grid_has_a_square_for_each_living_cell() -> None:
-    done = glider()
-    squares = Counter()
-    for path in ElementTree.fromstring(graph_svg(done)).iter(f"{SVG}path"):
-        squares[path.get("fill")] += str(path.get("d")).count("M")
-    assert squares[SETS[0]] == sum(bool(node["alive"]) for node in done.nodes.values()) == 5
-
-
-def test_several_steps_stand_side_by_side_under_labels() -> None:
-    svg = graph_steps_svg(glider(), {1: "first", 10: "second", 19: "third", 28: "fourth"}, title="a <glider>")
-    texts = [text.text for text in ElementTree.fromstring(svg).iter(f"{SVG}text")]
-    assert texts[:5] == ["a <glider>", "first", "second", "third", "fourth"]
-
-
-def test_pictures_of_directed_graphs_and_of_one_node() -> None:
-    graph = Topology.from_edges(3, [(0, 1), (1, 0), (1, 2), (2, 2)], directed=True)
-    svg = graph_svg(run(program("flooding").on(graph, {"source": one(3, 0)}), record=True))
-    assert circles(svg) == [SETS[0]] * 3
-    alone = run(program("bfs").on(Topology.from_edges(1, []), {"source": one(1, 0)}), record=True)
-    assert len(circles(graph_svg(alone))) == 1
-
-
-def test_hostile_names_are_no_markup_of_a_picture() -> None:
-    ElementTree.fromstring(graph_svg(searched("flooding", [f"</text><img>\"'&{number}" for number in range(10)])))
-
-
 def test_a_program_without_bits_of_nodes_has_pictures_too() -> None:
     lamp = parse_node_program("whole bits a\nblock a\nwhen a=1 write a\nstart a\nsteps 2")
     done = run(lamp.on(Topology.from_edges(2, [(0, 1)])), record=True)
     facts, _ = opened(graph_page(done))
     assert (facts["colours"], facts["colour"], facts["marks"], facts["mark"]) == ([], -1, [], -1)
-    assert circles(graph_svg(done)) == [OFF, OFF]
 
 
 def test_before_the_first_step_the_inputs_are_shown() -> None:
     done = glider()
     view = GraphView(done)
-    alive = view.colour("alive")
+    alive = view.colours[0]
     given = done.trace.state(0)[view.wiring.bits(view.schema.inputs[0].bits[0], np.arange(view.topology.nodes))]
     assert given.sum() == 5
-    np.testing.assert_array_equal(view.shades(alive, 0)[0] > 0, given)
-    assert view.shades(alive, 1)[0].sum() == 5  # and the bits of the output from then on
+    np.testing.assert_array_equal(view.values(alive, 0)[0] > 0, given)
+    assert view.values(alive, 1)[0].sum() == 5  # and the bits of the output from then on
     facts, _ = opened(graph_page(done))
     assert facts["colours"][0]["first"]["bits"] == list(view.schema.inputs[0].bits)
-    lit = f'<path fill="{SETS[0]}"'
-    assert graph_svg(done, 0).count(lit) == graph_svg(done, 1).count(lit) == 1
 
 
 def test_sets_of_flags_begin_with_their_inputs_too() -> None:
@@ -293,21 +222,15 @@ def test_sets_of_flags_begin_with_their_inputs_too() -> None:
     given = {name: one(16, at) for name, at in (("wire", 5), ("head", 5), ("tail", 6))}
     done = run(program("wireworld").on(graph, {**given, "wire": given["wire"] + given["tail"]}), record=True)
     view = GraphView(done)
-    together = view.colour("wire, head, tail")
-    shades = view.shades(together, 0)[0].astype(int).tolist()
+    together = view.colours[0]
+    assert together.name == "wire, head, tail"
+    shades = view.values(together, 0)[0].astype(int).tolist()
     assert [shades[node] for node in (5, 6, 7)] == [0b011, 0b101, 0]
 
 
 def test_an_output_in_the_bits_of_its_input_needs_nothing_else() -> None:
     done = run(program("flooding").on(Topology.from_edges(3, [(0, 1)]), {"source": one(3, 0)}), record=True)
     assert all(choice.first is None for choice in GraphView(done).colours)
-
-
-def test_long_names_stand_under_their_nodes() -> None:
-    names = ("Amsterdam", "Luxembourg-City", "a")
-    algorithm = program("flooding").on(Topology.from_edges(3, [(0, 1), (1, 2)]), {"source": one(3, 0)}, names=names)
-    svg = graph_svg(run(algorithm, record=True))
-    assert [text.text for text in ElementTree.fromstring(svg).iter(f"{SVG}text")][1:4] == ["a", *names[:2]]
 
 
 def test_text_traces_name_nodes_and_ports() -> None:
@@ -329,7 +252,3 @@ def test_what_nodes_were_given_is_marked_where_no_output_shows_it() -> None:
     facts, _ = opened(graph_page(search))
     assert facts["given"] == [["source", [3, 7]]]
     assert GraphView(glider()).given == []
-    rings = [one for one in ElementTree.fromstring(graph_svg(search)).iter() if one.get("class") == "given"]
-    names = [text.text for text in ElementTree.fromstring(graph_svg(search)).iter(f"{SVG}text")]
-    assert (len(rings), names.count("source")) == (2, 2)
-    assert 'class="given"' not in graph_svg(glider())

@@ -11,7 +11,7 @@ from waiting import until
 
 from bitwright import Run, run
 from bitwright.pages import graph_page
-from bitwright.pages.graph.view import GraphView, scale_colour
+from bitwright.pages.graph.view import SCALE, GraphView
 from bitwright.rules import Topology, parse_node_program
 
 LIT = "#0072b2"  # a flag that is on, in light colours
@@ -36,15 +36,22 @@ def ports(page: Any) -> list[list[str]]:
     return found
 
 
+def scale_colour(share: float) -> str:
+    """The colour between the two nearest of the scale."""
+    low = min(int(share * (len(SCALE) - 1)), len(SCALE) - 2)
+    pairs = zip(*(bytes.fromhex(colour[1:]) for colour in SCALE[low : low + 2]), strict=True)
+    return "#" + "".join(f"{round(a + (b - a) * (share * (len(SCALE) - 1) - low)):02x}" for a, b in pairs)
+
+
 def test_every_step_shows_the_colours_and_bits_of_the_library(show: Open, done: Run) -> None:
     page, view = show(graph_page(done)), GraphView(done)
     assert page.title() == page.inner_text("h1") == "bfs: 10 nodes, 10 edges"
-    level = view.colour(None)
+    level = view.colours[0]
     _, most = view.range(level) or (0, 0)
     layout = done.trace.layout
     page.evaluate("graph.choose('d')")
     for step in range(len(done.trace)):
-        values, has = view.shades(level, step)
+        values, has = view.values(level, step)
         shown = colours(page, NAMES)
         for node in range(10):
             assert (shown[node] == scale_colour(values[node] / most)) == bool(has[node])

@@ -212,7 +212,7 @@ def test_the_instructions_of_a_machine(make: Any, steps: int | None) -> None:
     assert steps is not None or done.halted
 
 
-@pytest.mark.parametrize("kind", [".html", ".svg", ".txt", ".npz"])
+@pytest.mark.parametrize("kind", [".html", ".txt", ".npz"])
 @pytest.mark.parametrize("target", [GCD, EXAMPLES / "gray.bw"])
 def test_a_trace_is_written_as_the_command_line_writes_it(target: Path, kind: str, tmp_path: Path) -> None:
     inputs = {"a": 2, "b": 3} if target == GCD else {"x": 5}

@@ -98,7 +98,7 @@ _PROGRAMS = "run show trace train validate export certify size"
 _TABLE = f"""
 Options
 --output FILE | trace
-    Write a .html, .svg, .txt or .npz file.
+    Write a .html, .txt or .npz file.
 --output FILE | show
     Draw the kinds of cells and the bits they write as this .svg file.
 --output FILE | train

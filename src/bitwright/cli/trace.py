@@ -1,4 +1,4 @@
-"""`bitwright trace`: every state of a run, as text, a picture or an interactive page."""
+"""`bitwright trace`: every state of a run, as text or as an interactive page."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Show every state of a run: as text, or with -o as an interactive HTML page, an SVG picture, or a .npz file of
-    its steps for infer and other tools.
+    """Show every state of a run: as text, or with -o as an interactive HTML page, or a .npz file of its steps for
+    infer and other tools.
 
     \b
     bitwright trace addition p=11 q=6

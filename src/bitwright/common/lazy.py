@@ -41,10 +41,6 @@ def is_a(value: object, home: str) -> bool:
 class Shown:
     """A result that notebooks display as drawn by the viewer, which is imported only then."""
 
-    def _repr_html_(self) -> str | None:
+    def _repr_html_(self) -> str:
         viewer: Any = import_module("bitwright.verbs.notebook")
         return viewer.html_of(self)  # type: ignore[no-any-return]
-
-    def _repr_svg_(self) -> str | None:
-        viewer: Any = import_module("bitwright.verbs.notebook")
-        return viewer.svg_of(self)  # type: ignore[no-any-return]

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 
 from bitwright.common.errors import InputError, counted
-from bitwright.pages.drawing import COLOURS, JOINT, Content, draw, drawing_svg, text_width, wrapped
 from bitwright.rules import Program
 from bitwright.rules.cells import CellKinds, Cells, cell_kinds
 from bitwright.rules.layout import IntArray
 from bitwright.rules.text.parser import COMPASS
 
 MAX_KINDS = 200
-_MOST_ROWS = 40  # of wires in a box
-_FEW = 8  # kinds whose boxes may say everything
-_WIDEST, _NARROWEST = 320, 150  # the texts of a box
-_BRIEF, _BRIEF_LINES = 180, 2  # the names in a box that says no more
-_COLUMN = 240  # the texts below
-_HUNG = 12  # how far the lines of a row but the first are moved in
+SIZE = 13  # of letters
+_LINE, _PAD, _GAP, _ROWS, _MARGIN, _PAGE = 16.0, 9.0, 30.0, 60.0, 18.0, 1100.0
+_WIDEST = 320  # the texts of a box
+_COLOURS = ("#0072B2", "#C04A00", "#00795A", "#A8437E", "#8A6500", "#444444", "#6A4C93", "#A52A2A")
+_JOINT = "\N{NO-BREAK SPACE}"
 _LETTERS = "ijklmnuvwxyz"
-_NAMED = 3  # ways in which cells of one kind are named, and lines that they come from; the others are counted
+_NAMED = 3  # ways in which cells of one kind are named; the others are counted
 NOWHERE = -1  # in place of a kind: cells without templates
 SAME = "same cell"
 _PATHS = {  # of node programs: where a bit with this in front of its name is, seen from a node or port
@@ -35,7 +34,7 @@ _PATHS = {  # of node programs: where a bit with this in front of its name is, s
     "every": "everywhere",
     **{".".join(way): f"to the {'-'.join(way)}" for way in COMPASS},
 }
-EXPLANATION = (
+_EXPLANATION = (
     "A box is a kind of cell: how many there are of it, the bits of its blocks (a bar divides blocks), and which bits "
     "of which cells it sets, by how many wires. An arrow leads to the kind of those cells; dashed, it leads back up."
 )
@@ -50,6 +49,14 @@ class Wires:
     relation: str  # which cell they lead to, seen from their own: `same cell`, `next cell`, ...
     count: int
 
+    def text(self, kind: int) -> str:
+        """`sum_c → kind 4, next cell, 17 wires`; the kind is omitted for the same cell."""
+        to = "cells without templates" if self.target == NOWHERE else f"kind{_JOINT}{self.target + 1}"
+        if self.target == kind and self.relation == SAME:
+            to = ""
+        words = [to, self.relation, counted(self.count, "wire").replace(" ", _JOINT)]
+        return f"{', '.join(self.arrays)} → {', '.join(word for word in words if word)}"
+
 
 @dataclass(frozen=True)
 class DrawnKind:
@@ -60,68 +67,156 @@ class DrawnKind:
     first: int  # its first cell
     place: str  # which cells of its line these are: `first`, `cells 2 to 9`; empty where all are, or none is known
     names: tuple[str, ...]  # the bits of its blocks: `p[i] q[i] | c[i]`
-    lines: tuple[tuple[str, str], ...]  # the families it comes from: how written, and where
     wires: tuple[Wires, ...]  # those that stay in the cell first
+
+
+@dataclass
+class _Box:
+    """The text of a kind, and its place."""
+
+    lines: list[str]  # the first is its heading
+    colour: str
+    x: float = 0.0
+    y: float = 0.0
+
+    @property
+    def width(self) -> float:
+        return max(text_width(self.lines[0]) * 1.08, *map(text_width, self.lines[1:]), 40.0) + 2 * _PAD
+
+    @property
+    def height(self) -> float:
+        return _LINE * len(self.lines) + 2 * _PAD - 3
 
 
 def cell_diagram_svg(program: Program, title: str = "", tile: int = 1) -> str:
     """The diagram of a program's kinds of cells as SVG text; `tile` neighbouring cells are taken as one."""
-    kinds = drawn_kinds(program, tile)
+    kinds = sorted(drawn_kinds(program, tile), key=lambda kind: kind.first)
     if len(kinds) > MAX_KINDS:
         raise InputError(f"a diagram shows at most {MAX_KINDS} kinds of cells, this program has {len(kinds):,}")
-    ordered = sorted(kinds, key=lambda kind: kind.first)
-    place = {kind.number: at for at, kind in enumerate(ordered)}
-    links: dict[tuple[int, int], str] = {}
-    for kind in ordered:
+    at = {kind.number: place for place, kind in enumerate(kinds)}
+    links: dict[tuple[int, int], list[str]] = {}  # from box to box, in words
+    for kind in kinds:
         for wires in kind.wires:
             if wires.target != NOWHERE:
-                words = f"kind {kind.number + 1}: {_words(kind, wires)}".replace(JOINT, " ")
-                link = place[kind.number], place[wires.target]
-                links[link] = f"{links[link]}; {words}" if link in links else words
-    colours = {kind.number: COLOURS[at % len(COLOURS)] for at, kind in enumerate(ordered)}
-    brief = len(kinds) > _FEW  # everything stands below then
-    contents = [_content(kind, colours[kind.number], _WIDEST, brief) for kind in ordered]
-    below = [_content(kind, colours[kind.number], _COLUMN) for kind in kinds] if brief else []
+                words = f"kind {kind.number + 1}: {wires.text(kind.number)}".replace(_JOINT, " ")
+                links.setdefault((at[kind.number], at[wires.target]), []).append(words)
+    boxes = [_Box(_lines(kind), _COLOURS[place % len(_COLOURS)]) for place, kind in enumerate(kinds)]
     cells = counted(sum(kind.cells for kind in kinds), "cell")
     total = counted(sum(wires.count for kind in kinds for wires in kind.wires), "wire")
     title = (f"{title}: " if title else "") + f"{cells} of {counted(len(kinds), 'kind')}, {total}"
-    return drawing_svg(draw(title, EXPLANATION, contents, links, below=below))
+    return _drawing(title, boxes, links)
 
 
-def _content(kind: DrawnKind, colour: str, widest: float, brief: bool = False) -> Content:
-    """The text of a kind; or, in `brief`, its heading and its first name, as much of it as a few lines hold."""
+def _lines(kind: DrawnKind) -> list[str]:
+    """The text of a kind: its heading, its names, and its wires."""
     head = f"kind {kind.number + 1}: {counted(kind.cells, 'cell')}" + (f", {kind.place}" if kind.place else "")
-    if brief:
-        names = wrapped(kind.names[0], _BRIEF)
-        more = len(names) > _BRIEF_LINES or len(kind.names) > 1
-        return Content(head, (*names[:_BRIEF_LINES], *["\N{HORIZONTAL ELLIPSIS}"] * more), colour)
-    rows = [_words(kind, wires) for wires in kind.wires]
-    if len(rows) > _MOST_ROWS:
-        rows[_MOST_ROWS:] = [f"and {counted(len(rows) - _MOST_ROWS, 'more line')} of this sort"]
-    widths = [text_width(head), *map(text_width, kind.names), *(text_width(row) + _HUNG for row in rows)]
-    width = min(widest, max(_NARROWEST, *widths))
-    names = [line for name in kind.names for line in wrapped(name, width)]
-    hung = [wrapped(row, width - _HUNG) for row in rows]
-    lines = [line for first, *others in hung for line in (first, *(2 * JOINT + other for other in others))]
-    return Content(head, tuple(names), colour, tuple(lines), tuple(wrapped(_lines_in_words(kind.lines), width)))
+    wires = [wrapped(wires.text(kind.number), _WIDEST - 12) for wires in kind.wires]
+    hung = [line for first, *more in wires for line in (first, *(2 * _JOINT + one for one in more))]
+    return [head, *(line for name in kind.names for line in wrapped(name, _WIDEST)), *hung]
 
 
-def _words(kind: DrawnKind, wires: Wires) -> str:
-    """`sum_c → kind 4, next cell, 17 wires`; the kind is omitted for the same cell."""
-    to = "cells without templates" if wires.target == NOWHERE else f"kind{JOINT}{wires.target + 1}"
-    if wires.target == kind.number and wires.relation == SAME:
-        to = ""
-    words = [to, wires.relation, counted(wires.count, "wire").replace(" ", JOINT)]
-    return f"{', '.join(wires.arrays)} → {', '.join(word for word in words if word)}"
+def _drawing(title: str, boxes: list[_Box], links: Mapping[tuple[int, int], list[str]]) -> str:
+    """The boxes in rows, so that most arrows lead down, below a title; pointing at an arrow shows it in words."""
+    import networkx
+
+    down = networkx.DiGraph((a, b) for a, b in links if a < b)
+    down.add_nodes_from(range(len(boxes)))
+    rows: list[list[_Box]] = []
+    for generation in networkx.topological_generations(down):
+        wide = _PAGE
+        for box in (boxes[number] for number in sorted(generation)):
+            if wide + box.width > _PAGE:
+                rows.append([])
+                wide = 0.0
+            rows[-1].append(box)
+            wide += box.width + _GAP
+    widths = [sum(box.width + _GAP for box in row) for row in rows]
+    width = max(560.0, *widths) + 2 * _MARGIN
+    head = [*wrapped(title, width - 2 * _MARGIN, 17), *wrapped(_EXPLANATION, width - 2 * _MARGIN)]
+    y = _MARGIN + 18.0 * len(head) + 22
+    for row, wide in zip(rows, widths, strict=True):
+        x = (width - wide + _GAP) / 2
+        for box in row:
+            box.x, box.y = x, y
+            x += box.width + _GAP
+        y += max(box.height for box in row) + _ROWS
+    texts = [
+        _text(_MARGIN, _MARGIN + 18.0 * number, line, "#111111" if number == 0 else "#444444", number == 0)
+        for number, line in enumerate(head, 1)
+    ]
+    for box in boxes:
+        texts.append(
+            f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="4" '
+            f'fill="white" stroke="{box.colour}" stroke-width="1.6"/>'
+        )
+        for number, line in enumerate(box.lines):
+            y_text = box.y + _PAD + 10 + _LINE * number
+            texts.append(_text(box.x + _PAD, y_text, line, "#111111" if number else box.colour, number == 0))
+    arrows = [_arrow(boxes, edge, links) for edge in sorted(links)]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {y:.0f}" width="{width:.0f}" '
+        f'height="{y:.0f}" font-family="Helvetica, Arial, sans-serif" font-size="{SIZE}" role="img" '
+        f'aria-label="{escape(title)}">\n<defs>{"".join(map(_marker, _COLOURS))}</defs>\n'
+        + "\n".join([f'<rect width="{width:.0f}" height="{y:.0f}" fill="white"/>', *arrows, *texts, "</svg>\n"])
+    )
 
 
-def _lines_in_words(lines: Sequence[tuple[str, str]]) -> str:
-    """`cell p c (addition.py:23)`: the lines that kinds come from; of those written at one place, the first."""
-    texts: dict[str, list[str]] = {}
-    for text, where in lines:
-        texts.setdefault(f" ({where})" if where else "", []).append(text)
-    words = [own[0] + (f" and {len(own) - 1:,} more" if len(own) > 1 else "") + where for where, own in texts.items()]
-    return "; ".join(_some(words, "line"))
+def _arrow(boxes: list[_Box], edge: tuple[int, int], links: Mapping[tuple[int, int], list[str]]) -> str:
+    """An arrow from box to box; those of one box leave and arrive side by side."""
+    source, target = (boxes[number] for number in edge)
+    leaving, arriving = ([one for one in sorted(links) if one[end] == edge[end]] for end in (0, 1))
+    x = source.x + source.width * (1 + leaving.index(edge)) / (1 + len(leaving))
+    end = target.x + target.width * (1 + arriving.index(edge)) / (1 + len(arriving))
+    back = target.y <= source.y
+    if source is target:
+        side, middle = source.x + source.width, source.y + source.height / 2
+        path = f"M{side:.1f} {middle - 6:.1f}c18 -8 18 20 0 12"
+    elif target.y == source.y:
+        path = f"M{x:.1f} {source.y:.1f}c0 -30 {end - x:.1f} -30 {end - x:.1f} 0"
+    else:
+        y, low = (source.y, target.y + target.height) if back else (source.y + source.height, target.y)
+        path = f"M{x:.1f} {y:.1f}C{x:.1f} {(y + low) / 2:.1f} {end:.1f} {(y + low) / 2:.1f} {end:.1f} {low:.1f}"
+    dashes = ' stroke-dasharray="7 3"' if back and source is not target else ""
+    return (
+        f'<g><title>{escape("; ".join(links[edge]))}</title><path d="{path}" fill="none" stroke="{source.colour}" '
+        f'stroke-width="1.4" marker-end="url(#arrow{source.colour[1:]})"{dashes}/></g>'
+    )
+
+
+def _marker(colour: str) -> str:
+    return (
+        f'<marker id="arrow{colour[1:]}" viewBox="0 0 9 8" refX="9" refY="4" markerWidth="9" markerHeight="8" '
+        f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L9 4L0 8z" fill="{colour}"/></marker>'
+    )
+
+
+def _text(x: float, y: float, text: str, colour: str, bold: bool) -> str:
+    weight = ' font-weight="bold"' if bold else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}"{weight}>{escape(text)}</text>'
+
+
+def text_width(text: str, size: float = SIZE) -> float:
+    """About how wide a text is in a sans-serif font, rather too wide than too narrow."""
+    wide, narrow = sum(char in "mwMW@%→" for char in text), sum(char in f"iljtfr.,:;|'[]() {_JOINT}" for char in text)
+    capitals = sum(char.isupper() and char not in "MW" for char in text)
+    return size * (0.9 * wide + 0.33 * narrow + 0.72 * capitals + 0.58 * (len(text) - wide - narrow - capitals))
+
+
+def wrapped(text: str, width: float, size: float = SIZE) -> list[str]:
+    """The text in lines that are not wider; joints become spaces; a word that is too long for a line is broken."""
+    lines: list[str] = []
+    line = ""
+    for word in text.split(" "):
+        if line and text_width(f"{line} {word}", size) > width:
+            lines.append(line)
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+        while text_width(line, size) > width and len(line) > 1:
+            fits = max(n for n in range(1, len(line)) if n == 1 or text_width(line[:n], size) <= width)
+            lines.append(line[:fits])
+            line = line[fits:]
+    return [one.replace(_JOINT, " ") for one in (*lines, line)]
 
 
 def drawn_kinds(program: Program, tile: int = 1) -> list[DrawnKind]:
@@ -148,17 +243,16 @@ def drawn_kinds(program: Program, tile: int = 1) -> list[DrawnKind]:
                 len(own),
                 int(own.min()),
                 _place(families.index[own], size) if len(from_) == 1 and size > len(own) else "",
-                _some([name for name, _ in names.most_common()], "name"),
-                tuple(dict.fromkeys((families.labels[one], families.places[one]) for one in from_)),
+                _first_few([name for name, _ in names.most_common()]),
                 tuple(sorted(wires.get(number, ()), key=lambda one: (one.target != number, one.relation != SAME))),
             )
         )
     return drawn
 
 
-def _some(texts: list[str], what: str) -> tuple[str, ...]:
-    more = len(texts) - _NAMED
-    return (*texts[:_NAMED], f"and {counted(more, f'other {what}')}") if more > 0 else tuple(texts)
+def _first_few(names: list[str]) -> tuple[str, ...]:
+    more = len(names) - _NAMED
+    return (*names[:_NAMED], f"and {counted(more, 'other name')}") if more > 0 else tuple(names)
 
 
 def _place(index: IntArray, size: int) -> str:

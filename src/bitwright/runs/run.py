@@ -137,7 +137,7 @@ class Run(Shown):
         return _document(self, inputs, bits, {"value": self.value} if len(self.outputs) == 1 else {}) | more
 
     def save_trace(self, path: str | PathLike[str], only: Sequence[str] = ()) -> None:
-        """Writes every state of a recorded run to a .html, .svg, .txt or .npz file.
+        """Writes every state of a recorded run to a .html, .txt or .npz file.
 
         >>> from bitwright import addition, run
         >>> run(addition(4), p=11, q=6, record=True).save_trace("addition.html")

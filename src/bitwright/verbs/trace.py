@@ -10,17 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.common.bits import any_digits
 from bitwright.common.errors import InputError, counted, option, thousandths
 from bitwright.common.files.storage import as_path, write_atomically
-from bitwright.pages import (
-    choose_columns,
-    graph_page,
-    graph_svg,
-    run_title,
-    trace_page,
-    trace_svg,
-)
+from bitwright.pages import choose_columns, graph_page, trace_page
 from bitwright.pages import trace_states as states_of
 from bitwright.pages import trace_text as text_of
 from bitwright.pages.text import heading_of, order_lines
@@ -28,7 +20,7 @@ from bitwright.rules import Algorithm, GraphAlgorithm
 from bitwright.rules.trace import Trace
 from bitwright.runs.run import Run
 
-KINDS = (".html", ".svg", ".txt", ".npz")
+KINDS = (".html", ".txt", ".npz")
 _WHOLE = (".html", ".npz")  # contain all bits
 
 
@@ -38,18 +30,17 @@ def check_trace(
     """Raises InputError if a trace cannot be written or printed with these settings, before any long work starts."""
     kind = None if path is None else as_path(path, "a trace").suffix.lower()
     if kind is not None and kind not in KINDS:
-        raise InputError(f"a trace is a .html, .svg, .txt or .npz file, got {path}")
+        raise InputError(f"a trace is a .html, .txt or .npz file, got {path}")
     if kind in _WHOLE and only and not printed:
         raise InputError(f"{option('only')} does not go with a page or a .npz file: they have all bits")
-    drawn = kind == ".svg" and isinstance(algorithm, GraphAlgorithm)
-    if printed or kind is None or not (kind in _WHOLE or drawn):
+    if printed or kind not in _WHOLE:
         choose_columns(algorithm.program, _names(algorithm, only))
 
 
 def write_trace(done: Run, path: str | PathLike[str], only: Sequence[str] = ()) -> str:
-    """Writes a recorded run to a .html, .svg, .txt or .npz file; returns a line that describes it.
+    """Writes a recorded run to a .html, .txt or .npz file; returns a line that describes it.
 
-    `only` are the names to show in a picture or a text, which otherwise has all bits, or the memory of a machine.
+    `only` are the names to show in a text, which otherwise has all bits, or the memory of a machine.
 
     >>> from bitwright import addition, run
     >>> write_trace(run(addition(4), p=11, q=6, record=True), "addition.txt")
@@ -64,7 +55,11 @@ def write_trace(done: Run, path: str | PathLike[str], only: Sequence[str] = ()) 
 
         save_executions(place, replace(executions_of_trace(trace), lets=lets_of(done.algorithm)))
         return f"wrote {place}: {counted(done.steps, 'step')} of {counted(trace.layout.size, 'bit')}"
-    write_atomically(place, _text(done, place.suffix.lower(), only).encode())
+    if place.suffix.lower() == ".txt":
+        text = "\n".join(trace_text(done, only)) + "\n"
+    else:
+        text = graph_page(done) if isinstance(done.algorithm, GraphAlgorithm) else trace_page(done)
+    write_atomically(place, text.encode())
     return f"wrote {place}: {counted(done.steps, 'step')}, {max(1, place.stat().st_size // 1024):,} KiB"
 
 
@@ -109,26 +104,6 @@ def _margins(done: Run) -> Iterator[str]:
         "" if margin is None else f"margin {thousandths(margin)} at {bit}{', WRONG' if margin < 0 else ''}"
         for margin, bit in _closest(done)
     )
-
-
-def _text(done: Run, kind: str, only: Sequence[str]) -> str:
-    on_graph = isinstance(done.algorithm, GraphAlgorithm)
-    if kind == ".html":
-        return graph_page(done) if on_graph else trace_page(done)
-    if kind == ".txt":
-        return "\n".join(trace_text(done, only)) + "\n"
-    if on_graph:
-        if len(only) > 1:
-            raise InputError(
-                f"a picture of a graph has the colours of one name, got {len(only)}; give one to {option('only')}"
-            )
-        return graph_svg(done, colour=only[0] if only else None)
-    title, trace = run_title(done), _recorded(done)
-    short = title != done.algorithm.name and not only and len(done.outputs) == 1
-    reading = next(iter(done.outputs)) if short else ""
-    with any_digits():
-        readings = [str(done.algorithm.read(state)[reading]) for state in trace.states()] if short else ()
-    return trace_svg(trace, title, _names(done.algorithm, only), reading, readings)
 
 
 def _names(algorithm: Algorithm, only: Sequence[str]) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""Views of runs on graphs: one HTML page to explore, SVG for pages and print."""
+"""Runs on graphs as an HTML page."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ import numpy as np
 
 from bitwright.common.errors import InputError, printable
 from bitwright.engines.rules import PackedBatch, RuleEngine
-from bitwright.pages.graph.picture import graph_steps_svg, graph_svg
 from bitwright.pages.graph.view import SCALE, SETS, Choice, DrawnGraph, GraphView
 from bitwright.pages.page import Blob, assemble
 from bitwright.rules.layout import IntArray
 from bitwright.rules.trace import Trace
 from bitwright.runs.run import Run
-
-__all__ = ["graph_page", "graph_steps_svg", "graph_svg"]
 
 MAX_PAGE = 1 << 25  # bytes
 
@@ -69,7 +66,6 @@ def graph_facts(graph: DrawnGraph, blob: Blob) -> dict[str, Any]:
         blob.integers("opposite", topology.opposite)
     for name, values in (("x", layout.places[:, 0]), ("y", layout.places[:, 1]), ("bend", graph.bends)):
         blob.reals(name, values, single=True)
-    mark, colour = graph.mark(None), graph.colour(None)
     return {
         "description": printable(graph.algorithm.description),
         "bits": graph.wiring.layout.size,
@@ -89,8 +85,8 @@ def graph_facts(graph: DrawnGraph, blob: Blob) -> dict[str, Any]:
         "outputs": [asdict(word) for word in schema.outputs],
         "colours": [asdict(choice) for choice in graph.colours],
         "marks": [asdict(choice) for choice in graph.marks],
-        "colour": graph.colours.index(colour) if colour else -1,
-        "mark": graph.marks.index(mark) if mark else -1,
+        "colour": 0 if graph.colours else -1,
+        "mark": 0 if any(choice.group == "outputs" for choice in graph.marks) else -1,
         "rules": _rules(graph),
         "scale": SCALE,
         "sets": SETS,

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from bitwright.common.bits import BoolArray
-from bitwright.common.errors import InputError, counted, listing, printable, suggestion
+from bitwright.common.errors import InputError, counted, printable
 from bitwright.pages.layout import GraphLayout, edge_bends, graph_layout, on_grid
 from bitwright.rules import GraphAlgorithm
 from bitwright.rules.graph.schema import NodeWord, Schema
@@ -95,16 +95,6 @@ class DrawnGraph:
         """What can make an edge strong, at either of its ends."""
         return [choice for choice in (*self._words("port"), *self._bits("port")) if choice.sort == "flag"]
 
-    def colour(self, name: str | None) -> Choice | None:
-        """The colours of this name; None where nodes have nothing to be coloured by."""
-        return _named(self.colours, name, "nodes can be coloured by")
-
-    def mark(self, name: str | None) -> Choice | None:
-        """What makes edges strong: by default the first output of ports, if there is one."""
-        if name is None and not any(choice.group == "outputs" for choice in self.marks):
-            return None
-        return _named(self.marks, name, "edges can be marked by")
-
     def _words(self, place: Literal["node", "port"]) -> list[Choice]:
         return [self._of_word(word, place) for word in self.schema.outputs if word.place == place]
 
@@ -170,14 +160,6 @@ class GraphView(DrawnGraph):
         has = np.ones(len(at), dtype=bool) if choice.where is None else state[self.wiring.bits(choice.where, at)]
         return total, np.asarray(has)
 
-    def shades(self, choice: Choice, step: int) -> tuple[FloatArray, BoolArray]:  # (nodes,)
-        """What nodes are coloured by: what they have, or whether one of their ports has it."""
-        values, has = self.values(choice, step)
-        if choice.place == "node":
-            return values, has
-        some = np.bincount(self.topology.port_node, values > 0, minlength=self.topology.nodes) > 0
-        return some.astype(np.float64), np.ones(self.topology.nodes, dtype=bool)
-
     def range(self, choice: Choice) -> tuple[float, float] | None:
         """The smallest and the largest number in the whole run; None where no node ever has one."""
         steps = (self.values(choice, step) for step in range(len(self.trace)))
@@ -201,16 +183,6 @@ def _together(flags: Sequence[Choice]) -> Choice:
     return Choice(", ".join(names), "outputs", "set", "node", bits, inverted, flags=names, first=first)
 
 
-def _named(choices: Sequence[Choice], name: str | None, what: str) -> Choice | None:
-    if name is None:
-        return choices[0] if choices else None
-    known = {choice.name: choice for choice in reversed(choices)}
-    if name in known:
-        return known[name]
-    names = [choice.name for choice in choices]
-    raise InputError(f"{what} {listing(names, 12) or 'nothing here'}, not by '{name}'{suggestion(name, names)}")
-
-
 def _checked(run: Run) -> tuple[GraphAlgorithm, Trace]:
     algorithm, trace = run.algorithm, run.trace
     if not isinstance(algorithm, GraphAlgorithm):
@@ -227,30 +199,3 @@ def _checked(run: Run) -> tuple[GraphAlgorithm, Trace]:
 SCALE = ("#46327e", "#3b528b", "#2c728e", "#21918c", "#27ad81", "#5ec962", "#a0da39", "#d0e11c", "#fde725")
 # Okabe and Ito's, for sets of flags that are not empty; the first is that of a single flag.
 SETS = ("#0072b2", "#e69f00", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#555555")
-OFF, UNSET, STRONG = "#ffffff", "#c4c9cf", "#c8520a"
-
-
-def scale_colour(share: float) -> str:
-    """The colour of a number that lies at `share`, from 0 to 1, of the scale.
-
-    >>> scale_colour(0), scale_colour(1)
-    ('#46327e', '#fde725')
-    """
-    place = min(max(share, 0.0), 1.0) * (len(SCALE) - 1)
-    low = min(int(place), len(SCALE) - 2)
-    parts = zip(_parts(SCALE[low]), _parts(SCALE[low + 1]), strict=True)
-    return "#" + "".join(f"{round(one + (other - one) * (place - low)):02x}" for one, other in parts)
-
-
-def ink_on(colour: str) -> str:
-    """Black or white, whichever is easier to read on a colour.
-
-    >>> ink_on("#fde725"), ink_on("#46327e")
-    ('#111111', '#ffffff')
-    """
-    red, green, blue = _parts(colour)
-    return "#111111" if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"
-
-
-def _parts(colour: str) -> list[int]:
-    return [int(colour[at : at + 2], 16) for at in (1, 3, 5)]

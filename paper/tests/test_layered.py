@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 from cases import for_each
 
-from bitwright.pages.layout import Placed, layered
+from paper.layered import Placed, layered
 
 Edges = list[tuple[int, int]]
 Sizes = list[tuple[float, float]]

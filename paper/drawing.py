@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from html import escape
 from math import hypot
 
-from bitwright.pages.layout import Point, layered
+from paper.layered import Point, layered
 
 SIZE = 13  # of letters
 JOINT = "\N{NO-BREAK SPACE}"
