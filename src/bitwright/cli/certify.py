@@ -35,10 +35,10 @@ def command(
     \b
     bitwright certify examples/transformers/adder.task --network examples/transformers/adder.safetensors
 
-    The network may be your own ONNX model: it is proved if its arithmetic is known, otherwise tested in every state.
+    The network may be your own ONNX model, if it is a stack of affine layers and ReLU.
 
-    The verdict is the weakest of all claims: certified, refuted (with an incorrect input or state), tested or not
-    proved. Exit 1 unless it is certified. With --check, also exit 1 if any claim in the file fails.
+    The verdict is the weakest of all claims: certified, refuted (with an incorrect input or state) or not proved. Exit
+    1 unless it is certified. With --check, also exit 1 if any claim in the file fails.
     """
     if is_task(target.name):
         return certify_task(Path(target.name), network, output, check, as_json, how["seconds"])

@@ -41,7 +41,7 @@ from bitwright.theory.decisions import SOURCES
 
 _MAX_BYTES = 1 << 26
 _MACHINES_OWN = {"by_n", "distance", "closest", "margin", "arithmetic", "model"}  # for a third-party network
-_PASSING = {"name", "machine", "runtime"}
+_PASSING = {"name", "runtime"}
 AnyVerdict = LimitVerdict | NetworkVerdict
 Verdict = TypeVar("Verdict", LimitVerdict, NetworkVerdict)
 
@@ -241,13 +241,12 @@ _BIT_FIELDS = checks_of(
     threshold=optional(whole(-_MOST, _MOST)),
 )
 MODEL_FIELDS: dict[str, Check] = {
-    "form": one_of("ONNX", "PyTorch", "function"),
+    "form": one_of("ONNX", "PyTorch"),
     "name": text(),
-    "reads": one_of("states", "templates", "cells"),
+    "reads": one_of("states", "cells"),
     "columns": each(whole(0, _MOST), 2, 2),
     "threshold": number(),
     "runtime": optional(text()),
-    "machine": optional(text()),
 }
 _NETWORK_FIELDS = checks_of(
     NetworkVerdict,

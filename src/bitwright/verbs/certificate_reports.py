@@ -85,13 +85,13 @@ def network_report(c: Certificate) -> Iterator[str]:
 
 def _model(c: Certificate, model: Mapping[str, Any]) -> Iterator[str]:
     """The inputs of a network of your own, and why its outputs are certain."""
-    reads = {"states": "a state", "templates": "matched templates", "cells": "a cell"}[model["reads"]]
+    reads = {"states": "a state", "cells": "a cell"}[model["reads"]]
     columns = f"{model['columns'][0]:,} columns ({reads}) to {model['columns'][1]:,}, on above {model['threshold']:g}"
     yield f"  model     {model['form']}, {columns}; sha256 {c.network_sha256}"
     yield f"  numbers   {c.arithmetic}"
     ran = "not installed, so no state was run; pip install onnxruntime"
     if model["runtime"] is not None:
-        ran = f"{model['runtime'].rpartition(' ')[0]} was given every state, alone and in batches"
+        ran = f"{model['runtime'].rpartition(' ')[0]} computes these outputs in every state"
     yield f"  runtime   {ran}"
 
 

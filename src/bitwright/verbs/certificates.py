@@ -43,7 +43,6 @@ _PROGRAM = {
 _OUTCOMES: dict[str, Outcome] = {
     "certified": "proved",
     "refuted": "refuted",
-    "tested": "tested",
     "not proved": "not decided",
 }
 
@@ -81,9 +80,9 @@ class ProvedProgram:
 class Certificate(Shown, Report):
     """What was proved or refuted about the limit or a network. `certify` makes it, `load` reads it from a file.
 
-    `certified` is True if everything is proved; `verdict` is "certified", "refuted", "tested" (every state, by a
-    runtime) or "not proved", and `of` is "limit" or "network". The numbers of its proof, such as `states`, `margin` or
-    `counterexample`, are attributes. Printing it gives a report.
+    `certified` is True if everything is proved; `verdict` is "certified", "refuted" or "not proved", and `of` is
+    "limit" or "network". The numbers of its proof, such as `states`, `margin` or `counterexample`, are attributes.
+    Printing it gives a report.
 
     >>> from bitwright import addition, certify, multiplication
     >>> certificate = certify(multiplication(10), rounding="sign", padding=0)
@@ -276,12 +275,8 @@ def _network_claim(own: NetworkVerdict, where: str) -> Claim:
     sentence = sentence or f"right in {'all ' * (own.states != 1)}{states}"
     if own.margin is not None and not own.wrong:
         sentence += f"; smallest margin {thousandths(own.margin)}"
-    how = "every state tried"
-    if own.verdict == "tested" and own.model is not None:
-        how = f"every state tried with {own.arithmetic} on {own.model['machine']}"
-        sentence += f"; with {own.arithmetic} on this machine, which is no proof"
     found = None if own.counterexample is None else asdict(own.counterexample)
-    return Claim("network", _OUTCOMES[own.verdict], where, how, sentence, found)
+    return Claim("network", _OUTCOMES[own.verdict], where, "every state tried", sentence, found)
 
 
 def _plain(value: Any) -> Any:

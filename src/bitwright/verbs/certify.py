@@ -19,7 +19,6 @@ from bitwright.common.errors import (
 from bitwright.common.files.storage import as_path
 from bitwright.common.workers import Workers
 from bitwright.engines.cells.network import TABLED
-from bitwright.engines.external import FittedModel
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.external import is_model
 from bitwright.proofs import certificate
@@ -111,10 +110,10 @@ def certify(
     >>> print(certify(multiplication(10)).sentence)
     certified
 
-    A network of your own is a PyTorch module, a function of an array of rows, or a `Model`, which also reads ONNX files
-    and describes their inputs and outputs. It is proved if its arithmetic is the same in every runtime, and otherwise
-    tested on every state. For a task of a transformer (`bitwright.transformers.read_task`) the network is a `Decoder`,
-    which is proved on every input or refuted by a counterexample.
+    A network of your own is a PyTorch module, or a `Model`, which also reads ONNX files and describes their inputs and
+    outputs. It is a stack of affine layers and ReLU, and the proof holds for every runtime. For a task of a transformer
+    (`bitwright.transformers.read_task`) the network is a `Decoder`, which is proved on every input or refuted by a
+    counterexample.
 
     Args:
         what: a program, a list of programs whose cells are proved together, or a task of a transformer.
@@ -233,12 +232,6 @@ class ProofWork:
         Raises InputError if workers cannot share it, or if it takes more than 10 minutes without `yes`.
         """
         assert target.network is not None
-        if isinstance(used := target.network, FittedModel):
-            what = "workers cannot share it" if self.who.kind != "serial" and not used.shared else ""
-            if self.resume is not None and not used.model.covered:
-                what = "a file to resume from cannot say whether it is the same"
-            if what:
-                raise InputError(f"{used.model.name} computes by code of this process, so {what}; export it to ONNX")
         task = ProofTask(target.algorithm, target.network, domain, str(self.device or "cpu"))
         error, shorter = _shorter_proof(task, target.tile, check)
         if task.domain.size >= MOST and domain != "cells":

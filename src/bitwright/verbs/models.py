@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bitwright.common.bits import BoolArray
-from bitwright.common.errors import InputError, option
+from bitwright.common.errors import InputError, counted, option
 from bitwright.engines.external import FittedModel, ModelColumns
-from bitwright.networks.external import READS, as_model
-from bitwright.networks.external.model import StateTable
+from bitwright.networks.external import READS, StateTable, as_model
 from bitwright.rules import Algorithm
 from bitwright.rules.cells import Tile
 from bitwright.rules.pattern import Pattern, pattern_of
@@ -28,52 +27,41 @@ from bitwright.verbs.sizes import (
 
 if TYPE_CHECKING:
     from bitwright.engines.protocol import Engine
-    from bitwright.networks.external.model import Reads
+    from bitwright.networks.external import Reads
 
 _MOST = 1 << 20  # rows of a table
 
 
 def fit_model(
-    given: Any, subjects: Programs, sizes: SizesAsked | None = None, tile: Tile | None = None
+    model: Any, subjects: Programs, sizes: SizesAsked | None = None, tile: Tile | None = None
 ) -> tuple[FittedModel, Pattern]:
     """A network with its columns, and the program or the kinds of cells that it is for.
 
     Of the ways in which a network can read a program, exactly one must fit the numbers of its columns.
     """
-    model = as_model(given)
-    fitting, tried = [], []
-    why: dict[str, None] = {}
-    for reads, of in _ways(subjects, sizes, tile):
-        if model.reads not in (None, reads):
-            continue
-        columns = ModelColumns.of(reads, of)
-        outputs = model.columns_out(columns.inputs)
-        tried.append(columns.sentence)
-        why[f"it gives {outputs:,} for {columns.inputs:,}" if isinstance(outputs, int) else outputs] = None
-        if outputs == columns.outputs:
-            fitting.append((reads, of))
-    if len(fitting) == 1:
-        reads, of = fitting[0]
-        return FittedModel.of(model, reads, of), of
+    model = as_model(model)
+    inputs, outputs = model.stack.inputs, model.stack.outputs
+    ways = [ModelColumns(of) for of in _ways(subjects, sizes, tile)]
+    asked = [columns for columns in ways if model.reads in (None, columns.reads)]
+    fitting = [columns for columns in asked if (columns.inputs, columns.outputs) == (inputs, outputs)]
     name = by_algorithm(subjects)[0].name
+    if len(fitting) == 1:
+        return FittedModel(model, fitting[0]), fitting[0].of
     if fitting:
-        several = " or ".join(reads for reads, _ in fitting)
-        raise InputError(f"{model.name} could read {several} of {name}; say which: {option('reads')}")
-    if not tried:
+        raise InputError(f"{model.name} could read states or cells of {name}; say which: {option('reads')}")
+    if not asked:
         raise InputError(f"{model.name} is said to read {model.reads}, which is not what is asked for of {name}")
-    raise InputError(f"{model.name} does not fit {name}: {'; '.join(why)}. A network reads {' or '.join(tried)}")
+    tried = " or ".join(columns.sentence for columns in asked)
+    given = f"it takes {counted(inputs, 'column')} and gives {outputs:,}"
+    raise InputError(f"{model.name} does not fit {name}: {given}. A network reads {tried}")
 
 
-def _ways(subjects: Programs, sizes: SizesAsked | None, tile: Tile | None) -> Iterator[tuple[Reads, Pattern]]:
-    """The ways in which a network could read these programs."""
+def _ways(subjects: Programs, sizes: SizesAsked | None, tile: Tile | None) -> Iterator[Pattern]:
+    """The whole state and the cells of these programs, where a network could read them."""
     if len(subjects) == 1 and isinstance(subjects[0], Algorithm) and sizes is None and tile in (None, "all"):
-        whole = Pattern.of_state(subjects[0].program)
-        yield "states", whole
-        yield "templates", whole
+        yield Pattern.of_state(subjects[0].program)
     if tile != "all":
-        pattern = kinds_of(subjects, sizes)
-        yield "cells", pattern
-        yield "templates", pattern
+        yield kinds_of(subjects, sizes)
 
 
 def kinds_of(programs: Programs, sizes: SizesAsked | None = None) -> Pattern:
@@ -88,12 +76,12 @@ def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsk
     from bitwright.proofs.exhaustion.judges import states_of, written_bits
 
     if reads not in READS:
-        raise InputError(f"{option('reads')} is {', '.join(READS[:-1])} or {READS[-1]}, got {reads!r}")
+        raise InputError(f"{option('reads')} is {' or '.join(READS)}, got {reads!r}")
     subjects = as_programs(what)
     if reads == "cells":
-        columns = ModelColumns.of(reads, kinds_of(subjects, sizes))
+        columns = ModelColumns(kinds_of(subjects, sizes))
     elif sizes is None and len(subjects) == 1 and isinstance(subjects[0], Algorithm):
-        columns = ModelColumns.of(reads, Pattern.of_state(subjects[0].program))
+        columns = ModelColumns(Pattern.of_state(subjects[0].program))
     else:
         raise InputError(f"{option('sizes')}, several programs and node programs go with cells")
     domain = states_of(columns, by_algorithm(subjects)[0], "states")
@@ -121,15 +109,10 @@ def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsk
 def model_engine(algorithm: Algorithm, given: Any, choice: EngineChoice) -> Engine:
     """The engine that runs a program by a network of your own."""
     from bitwright.engines.cells.engine import CellEngine
-    from bitwright.engines.external import ModelDecider, ModelEngine
+    from bitwright.engines.external import ModelDecider
 
     usual = EngineChoice("network", evaluate=choice.evaluate)
     if other := next((name for name in SETTINGS if getattr(choice, name) != getattr(usual, name)), None):
         raise InputError(f"{option(other)} does not go with a network that was made elsewhere; leave it out")
     found, of = fit_model(given, [algorithm])
-    reads = found.columns.reads
-    if reads != "states":
-        return CellEngine(algorithm.program, of, ModelDecider(of, found.model, reads), evaluate=choice.evaluate)
-    if choice.evaluate:
-        raise InputError(f"{option('evaluate')} goes with networks that read cells or templates; this one reads states")
-    return ModelEngine(algorithm.program, found.model, reads)
+    return CellEngine(algorithm.program, of, ModelDecider(found), evaluate=choice.evaluate)

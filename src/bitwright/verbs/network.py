@@ -384,7 +384,7 @@ def wider(weight_bits: int) -> str:
 
 
 def as_networks(given: Any) -> list[Any]:
-    """One network or several as a list of `Network`; one that was made elsewhere is a `HeldModel`."""
+    """One network or several as a list of `Network`; one that was made elsewhere is a `Model`."""
     found: list[Any] = []
     for one in given if isinstance(given, list | tuple) else [given]:
         if isinstance(one, Network | AnyNetwork):

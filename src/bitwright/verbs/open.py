@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     from bitwright.machines.programs import SubleqProgram as SubleqProgram
-    from bitwright.networks.external import HeldModel
+    from bitwright.networks.external import Model
     from bitwright.rules import Algorithm, NodeProgram, Program
     from bitwright.verbs.network import Network
 
@@ -109,7 +109,7 @@ def opened(
     lets: Mapping[str, int] | None = None,
     default_bits: int = 4,
     values: Mapping[str, Any] | None = None,
-    networks: Sequence[Network | HeldModel] = (),
+    networks: Sequence[Network | Model] = (),
     nodes: bool = False,
 ) -> Algorithm | NodeProgram:
     """The program with this name, or in this file of any kind.
@@ -189,7 +189,7 @@ def shipped(
     values: Mapping[str, Any],
     bits: int | None = None,
     order: Sequence[int] | None = None,
-    networks: Sequence[Network | HeldModel] = (),
+    networks: Sequence[Network | Model] = (),
     default_bits: int = 4,
 ) -> Algorithm:
     """A shipped algorithm in the given size, the size of a network of the whole state, or the size that values need."""

@@ -11,7 +11,7 @@ from bitwright.engines.cells.trained import as_algorithm, check_made_for
 from bitwright.engines.cells.wiring import tile_of
 from bitwright.engines.external import FittedModel
 from bitwright.networks import AnyNetwork
-from bitwright.networks.external import HeldModel, Model, as_model, is_model
+from bitwright.networks.external import Model, as_model, is_model
 from bitwright.proofs.exhaustion.domains import check_domain
 from bitwright.rules import Algorithm, NodeProgram, Program
 from bitwright.rules.algorithm import for_inputs
@@ -37,7 +37,7 @@ from bitwright.verbs.sizes import (
 if TYPE_CHECKING:
     from bitwright.verbs.certificates import Certificate
 
-Provable = Network | AnyNetwork | Model | HeldModel | Callable[..., Any]
+Provable = Network | AnyNetwork | Model | Callable[..., Any]  # the last is a PyTorch module
 _NOTHING = InSizes(None, ())
 
 

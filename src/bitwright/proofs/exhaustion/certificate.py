@@ -5,7 +5,6 @@ The proof is by exhaustion: arithmetic is exact (or bounded, for floating point)
 
 from __future__ import annotations
 
-import platform
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bitwright.common.bits import BoolArray
-from bitwright.common.errors import BitwrightError, InputError, counted
+from bitwright.common.errors import BitwrightError, counted
 from bitwright.common.workers import Workers
 from bitwright.engines.external import FittedModel
 from bitwright.networks import AnyNetwork, IntegerNetwork
@@ -26,7 +25,7 @@ from bitwright.runs.progress import Progress
 from bitwright.version import __version__
 
 FORMAT = "bitwright network certificate 1"
-Verdict = Literal["certified", "refuted", "tested", "not proved"]
+Verdict = Literal["certified", "refuted", "not proved"]
 
 
 @dataclass(frozen=True)
@@ -93,15 +92,14 @@ class NetworkVerdict:
         elif self.undecided:
             found = f"is not decided in {self.undecided:,} of {of}"
         else:
-            found = f"{'was' if self.verdict == 'tested' else 'is'} right in {'all ' * (self.states != 1)}{of}"
+            found = f"is right in {'all ' * (self.states != 1)}{of}"
         return f"this network {found}{', with' if self.domain == 'states' else ' of'} {covers}"
 
     @property
     def covers(self) -> str:
         """The states that the verdict covers."""
         if self.domain == "states":
-            bits = self.model is not None and self.model["reads"] == "states"
-            return "every choice of every bit" if bits else "every choice in every block"
+            return "every choice of every bit" if self.model is not None else "every choice in every block"
         if self.domain == "cells":
             return covered_by_cells(self.sizes)
         return "the only run there is" if not self.inputs else f"the runs of all {1 << len(self.inputs):,} inputs"
@@ -145,7 +143,7 @@ def _certificate(task: ProofTask, found: Findings) -> NetworkVerdict:
     network, program = task.network, task.algorithm.program
     padding = 0 if isinstance(network, FittedModel) else network.origin.padding
     described: dict[str, Any] = task.domain.describe()
-    verdict: Verdict = "refuted" if found.wrong else "not proved" if found.undecided else _right(task)
+    verdict: Verdict = "refuted" if found.wrong else "not proved" if found.undecided else "certified"
     at_stake = {n: (near.distance, near.place) for n, near in found.by_n.items() if near.distance is not None}
     nearest = min(at_stake.values(), default=None)
     first = found.first_wrong or found.first_undecided
@@ -166,7 +164,7 @@ def _certificate(task: ProofTask, found: Findings) -> NetworkVerdict:
         margin=margin_of(network, found),
         closest=None if nearest is None else look_at(task, nearest[1], distance=nearest[0]),
         counterexample=None if first is None else look_at(task, first[1], wrong=found.wrong > 0),
-        arithmetic=network.arithmetic + _doubt(task, found),
+        arithmetic=network.arithmetic,
         examples=program.templates + padding,
         padding=padding,
         width=network.width,
@@ -174,29 +172,8 @@ def _certificate(task: ProofTask, found: Findings) -> NetworkVerdict:
         tensors=network.tensors_sha256,
         network_sha256=network.digest,
         program_id=program.id,
-        model=_model(task),
+        model=network.about() if isinstance(network, FittedModel) else None,
     )
-
-
-def _right(task: ProofTask) -> Verdict:
-    """The verdict if every state is right: `tested` if only a runtime evaluated it, which is not a proof."""
-    return "tested" if isinstance(task.network, FittedModel) and not task.network.exact else "certified"
-
-
-def _model(task: ProofTask) -> dict[str, Any] | None:
-    if not isinstance(task.network, FittedModel):
-        return None
-    machine = None if task.network.exact else f"{platform.system()} {platform.machine()}, {task.device}"
-    return {**task.network.about(), "runtime": task.network.model.runtime, "machine": machine}
-
-
-def _doubt(task: ProofTask, found: Findings) -> str:
-    """Explains why a third-party network is not decided, unless the size of rounding errors is the reason."""
-    if not isinstance(task.network, FittedModel) or found.first_undecided is None:
-        return ""
-    from bitwright.proofs.exhaustion.judges import doubt
-
-    return doubt(task.network, *_matched_at(task, found.first_undecided[1])[1:])
 
 
 def margin_of(network: AnyNetwork | FittedModel, found: Findings) -> float | None:
@@ -223,11 +200,6 @@ def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong:
         shown = [bit for bit in range(task.domain.program.bits)[own] if not wrong or not bits[bit].right]
         nearest = min(shown, key=lambda bit: away[bit], default=None)
     if nearest is None or (isinstance(network, IntegerNetwork) and distance not in (None, bits[nearest].distance)):
-        if isinstance(network, FittedModel) and not network.exact:
-            raise InputError(
-                f"{network.model.name} returned different outputs for the same state on a second run; a network to "
-                "certify must be deterministic"
-            )
         raise BitwrightError(
             f"state {place[0]:,} at step {place[1]:,} has a different result on a second evaluation; this is an error "
             "of bitwright or of the machine, not a verdict on the network; please report it"
@@ -278,9 +250,7 @@ def _bits_of(task: ProofTask, matched: BoolArray) -> list[_Bit]:
     for template in templates.tolist():
         expected[program.writes(template)] = 1
     if isinstance(network, FittedModel):
-        ran = network.ran(matched)
-        outputs = (network.decide(matched).outputs if ran is None else ran)[0]
-        given = (outputs > network.model.threshold).tolist()
+        given = (network.decide(matched).values[0] > network.model.threshold).tolist()
         return [_Bit(*bit) for bit in zip(given, expected.tolist(), strict=True)]
     assert isinstance(network, IntegerNetwork)
     hidden = np.maximum(network.first[:, templates].sum(axis=1, dtype=np.int64), 0)

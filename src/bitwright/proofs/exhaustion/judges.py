@@ -1,8 +1,7 @@
 """Judges of networks: whether every bit of a state is right, and how far it is from an error.
 
-An integer network is judged in exact arithmetic. A third-party network with known arithmetic (networks/external) is
-judged by outputs with bounds on the deviation of every runtime; if only a runtime can evaluate it, it is tested in
-every state with this runtime on this machine.
+An integer network is judged in exact arithmetic, a third-party network (networks/external) by outputs with bounds on
+the deviation of every runtime.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from numpy.typing import NDArray
 from bitwright.common.bits import BoolArray
 from bitwright.engines.external import FittedModel, ModelColumns
 from bitwright.networks import IntegerNetwork
-from bitwright.networks.external.model import Answers
 from bitwright.networks.integer import ExactSums, columns_of
 from bitwright.proofs.exhaustion.domains import ALL, Domain, StatesDomain, make_domain
 from bitwright.rules import Algorithm, Program
@@ -98,39 +96,11 @@ class ModelJudge:
 
     def by_bit(self, matched: BoolArray) -> tuple[FloatArray, BoolArray, BoolArray]:  # (batch, k) each
         """Returns each bit's distance from an error, which bits are wrong, and which are uncertain."""
-        found, threshold = self._network.decide(matched), self._network.model.threshold
-        truth = written_bits(self._network.columns.program, matched)
-        over = found.outputs - threshold
-        error = found.error
-        right = np.where(truth, over - error > 0, over + error <= 0)
-        wrong = np.where(truth, over + error <= 0, over - error > 0)
-        distance = np.where(truth, over, -over) - error
-        unlike, alone = self.unlike(matched, found)
-        if unlike.any():  # the runtime contradicts the analysis, or depends on other rows
-            wrong = np.where(unlike, truth != (alone > threshold), wrong)
-            right, distance = right & ~unlike, np.where(unlike, np.minimum(distance, 0), distance)
-        return distance, wrong, ~(right | wrong)
-
-    def unlike(self, matched: BoolArray, found: Answers) -> tuple[BoolArray, FloatArray]:
-        """Returns where the runtime, if any, differs for a row alone or in a batch, and its outputs for rows alone."""
-        network, threshold = self._network, self._network.model.threshold
-        together = network.ran(matched, alone=False)
-        alone = network.ran(matched) if network.exact else found.outputs
-        if alone is None or together is None:
-            return np.zeros(1, dtype=bool), found.outputs
-        if not network.exact:
-            return np.asarray((together > threshold) != (alone > threshold)), alone
-        away = np.maximum(np.abs(alone - found.outputs), np.abs(together - found.outputs))
-        return away > found.error, alone
-
-
-def doubt(network: FittedModel, matched: BoolArray, own: slice) -> str:
-    """Explains why a state is not decided, unless the size of rounding errors is the reason."""
-    judge, runtime = ModelJudge(network), network.model.runtime
-    if not judge.by_bit(matched)[2][:, own].any():
-        return f"; but {runtime} decides a state differently in a batch than alone"
-    unlike = network.exact and judge.unlike(matched, network.decide(matched))[0]
-    return f"; but {runtime} computes other outputs" if np.any(unlike) else ""
+        found, truth = self._network.decide(matched), written_bits(self._network.columns.program, matched)
+        over = found.values - self._network.model.threshold
+        right = np.where(truth, over - found.error > 0, over + found.error <= 0)
+        wrong = np.where(truth, over + found.error <= 0, over - found.error > 0)
+        return np.where(truth, over, -over) - found.error, wrong, ~(right | wrong)
 
 
 def nothing_at_stake(matched: BoolArray) -> Judged:  # (batch, K)

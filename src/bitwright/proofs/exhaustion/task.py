@@ -97,7 +97,7 @@ class ProofTask:
             "network": self.network.digest,
             "part": self.part,
             **self.domain.describe(),
-            **({} if not isinstance(self.network, FittedModel) else {"model": self.network.describe()}),
+            **({} if not isinstance(self.network, FittedModel) else {"model": self.network.about()}),
         }
 
 
@@ -165,7 +165,7 @@ def _results(task: ProofTask, workers: Workers, numbers: Iterator[int]) -> Gener
     if workers.kind != "serial":
         exact = isinstance(task.network, IntegerNetwork)
         yield from workers.map(_prove_part_alone, task, numbers, floats=None if exact else NUMPY)
-    elif task.device != "cpu" or (isinstance(task.network, FittedModel) and not task.network.shared):
+    elif task.device != "cpu":
         yield from (prove_part(task, number) for number in numbers)
     else:
         _ = task.judge, task.domain  # computed once, before threads share them
