@@ -32,7 +32,7 @@ from bitwright.version import __version__
 FORMAT = "bitwright certificate 2"
 Progress = Callable[[int, int], None]
 Verdict = Literal["certified", "refuted", "not proved"]
-VERDICTS: tuple[Verdict, ...] = ("refuted", "not proved", "certified")  # worst first
+_VERDICTS = ("refuted", "not proved", "certified")  # worst first
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ def certify_cells(
     program, within = pattern.program, cells_range(pattern)
     K = program.templates if examples is None else examples
     found = [certify(pattern.alone(kind), rounding, None, K, progress, ports=True) for kind in deciding_kinds(pattern)]
-    worst = min(found, key=lambda one: (VERDICTS.index(one.verdict), one.margin))
+    worst = min(found, key=lambda one: (_VERDICTS.index(one.verdict), one.margin))
     crowded = max(found, key=lambda one: one.writers_max)
     needed = max([program.templates, *(one.examples_needed for one in found)])
     return replace(

@@ -29,7 +29,7 @@ from bitwright.common.workers import Workers
 from bitwright.engines.external import FittedModel
 from bitwright.networks import AnyNetwork
 from bitwright.proofs.certificate import FORMAT as LIMIT_FORMAT
-from bitwright.proofs.certificate import VERDICTS, LimitVerdict, certify, certify_cells
+from bitwright.proofs.certificate import LimitVerdict, certify, certify_cells
 from bitwright.proofs.exhaustion.certificate import FORMAT, BitInState, NetworkVerdict, certify_network
 from bitwright.proofs.exhaustion.domains import DOMAINS, check_domain
 from bitwright.proofs.ranges import matches_range
@@ -220,7 +220,6 @@ _LIMIT_FIELDS = checks_of(
     LimitVerdict,
     _decimal,
     MAX_EXAMPLES,
-    verdict=one_of(*VERDICTS),
     examples=whole(1, MAX_EXAMPLES),
     n_min=whole(1, MAX_EXAMPLES),
     n_max=whole(1, MAX_EXAMPLES),
