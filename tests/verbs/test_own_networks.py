@@ -130,7 +130,8 @@ def test_what_does_not_fit_is_said_in_a_line(cells: Layers) -> None:
             certify(PLAIN, network)
     with pytest.raises(InputError, match=r"CPU.*device"):
         certify(PLAIN, as_module(cells), device="cuda")
-    rules = "bits x[2]\nblock x[1]\nblock x[2]\nwhen x[1]=1 write x[1]\nwhen x[1]=0 write x[2]\ninput x\noutput x\nsteps 1\n"
+    rules = "bits x[2]\nblock x[1]\nblock x[2]\nwhen x[1]=1 write x[1]\nwhen x[1]=0 write x[2]\n"
+    rules += "input x\noutput x\nsteps 1\n"
     network = as_module(layers_of(parse(rules), "states"))  # a cell has as many columns
     with pytest.raises(InputError, match="say which: reads"):
         certify(parse(rules), network)
