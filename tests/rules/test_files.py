@@ -47,11 +47,11 @@ def test_a_byte_order_mark_is_no_part_of_the_description(tmp_path: Path) -> None
 
 
 def test_problems_name_the_file_the_line_and_the_column(tmp_path: Path) -> None:
-    path = written(tmp_path, b"\xef\xbb\xbfbits x\nblock x y\n\nwhen x=1 write z\nsteps")
+    path = written(tmp_path, b"\xef\xbb\xbfbits x\nblock x y\n\nwhen x=1 write z\nsteps q")
     with pytest.raises(ProgramError) as refused:
         load(path)
     assert str(refused.value) == f"{path}:2:9: unknown bit 'y'; declare it with bits (and 2 more problems)"
-    assert [(problem.line, problem.column) for problem in refused.value.problems] == [(2, 9), (4, 16), (5, 6)]
+    assert [(problem.line, problem.column) for problem in refused.value.problems] == [(2, 9), (4, 16), (5, 7)]
 
 
 def test_a_missing_file(tmp_path: Path) -> None:

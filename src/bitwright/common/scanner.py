@@ -38,12 +38,11 @@ class Token(NamedTuple):
 
 
 class WrongError(Exception):
-    """A mistake in a statement, at a token; `problem` is None if it has been reported already."""
+    """A mistake in a statement, at a token."""
 
-    def __init__(self, token: Token, message: str | None) -> None:
+    def __init__(self, token: Token, message: str) -> None:
         super().__init__(message)
-        self.token, self.message = token, message or ""
-        self.problem = None if message is None else token.problem(message)
+        self.token, self.message, self.problem = token, message, token.problem(message)
 
 
 class Scanner:

@@ -6,7 +6,7 @@ passes over memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -69,24 +69,21 @@ def assemble(
     blocks: Sequence[BitFamily],
     rules: Sequence[RuleFamily],
     declared: Mapping[str, WrittenAt] | None = None,
-    already_reported: Container[str] = (),
-    incomplete: bool = False,
+    needs_rules: bool = True,
     array_families: Sequence[str] = (),
     cells: Sequence[BitFamily] = (),
     rest_as_cells: bool = False,
 ) -> Program:
     """Builds the Program of these families; raises ProgramError with all problems.
 
-    `declared` holds the place of each name's declaration; names in `already_reported` may lack a block, because the
-    line that should have declared one has been reported already. An `incomplete` program lacks rules for such a
-    reason, so that having none is not reported again. With `rest_as_cells` each remaining block becomes a cell.
+    `declared` holds the place of each name's declaration. With `rest_as_cells` each remaining block becomes a cell.
     """
     problems: list[Problem] = []
     if not layout.size:
         problems.append(Problem(0, 0, "a program needs at least one bit"))
-    elif not any(rule.count for rule in rules) and not incomplete:
+    elif not any(rule.count for rule in rules) and needs_rules:
         problems.append(Problem(0, 0, "a program needs at least one template"))
-    arranged = _arrange_blocks(layout, blocks, declared or {}, already_reported, problems)
+    arranged = _arrange_blocks(layout, blocks, declared or {}, problems)
     template_block, template_config, write_start, write_bits, families = _arrange_templates(
         layout, rules, arranged, problems
     )
@@ -125,7 +122,6 @@ def _arrange_blocks(
     layout: Layout,
     families: Sequence[BitFamily],
     declared: Mapping[str, WrittenAt],
-    already_reported: Container[str],
     problems: list[Problem],
 ) -> _Blocks:
     source = NumberedRows((family.count, family.origin) for family in families)
@@ -154,7 +150,7 @@ def _arrange_blocks(
     for declaration in layout.fields:
         bounds = np.searchsorted(without_block, [declaration.offset, declaration.offset + declaration.size])
         absent = without_block[bounds[0] : bounds[1]]
-        if len(absent) and declaration.name not in already_reported:
+        if len(absent):
             named = _first_names([layout.name_of(int(bit)) for bit in absent[:5]], len(absent))
             are, them = ("is", "it") if len(absent) == 1 else ("are", "them")
             message = f"{named} {are} in no block; add a 'block' for {them}"

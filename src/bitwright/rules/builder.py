@@ -191,7 +191,7 @@ class Builder:
                 self._blocks,
                 self._rules,
                 self._declared,
-                incomplete=bool(problems),
+                needs_rules=not problems,
                 array_families=self._array_families,
                 cells=self._cells,
                 rest_as_cells=self._rest_as_cells,

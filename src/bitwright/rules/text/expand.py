@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from bitwright.common.errors import Problem, ProgramError, listing
+from bitwright.common.errors import Problem, ProgramError
 from bitwright.common.problems import MAX_PROBLEMS
 from bitwright.common.scanner import Token, WrongError
 from bitwright.rules.algorithm import FIXED_POINT, STATED, Algorithm, Halt, Word, count_problems, port_problems, stated
@@ -40,31 +40,30 @@ class Expansion:
     def __init__(self, tree: SyntaxTree, work: int, given: Mapping[str, int], needs_rules: bool = True) -> None:
         self.tree, self.given, self.needs_rules = tree, given, needs_rules
         self.problems = list(tree.problems)
-        self.already_reported = {
-            token.text for line in tree.broken if line[0].text not in ("when", "cell") for token in line
-        }
+        self.check()
         self.budget = Budget(work)
         self.lets: dict[str, int] = {}
         self.declared: dict[str, WrittenAt] = {}
         self.layout = Layout(())
 
+    def check(self) -> None:
+        """Raises the problems of the stages so far: mistakes in one stage would cause others in the next."""
+        if self.problems:
+            raise ProgramError(self.problems)
+
     def algorithm(self, name: str, description: str) -> Algorithm:
         self.let_values()
         self.declare_bits()
-        program = self.program()
-        complete = not self.problems  # if there are problems, bits may lack a block
+        parts = self.parts()
         inputs, outputs, start, counts, halt = self.ports_and_ends(self.inputs, self.output)
-        if program is not None and complete:
-            self.note_all(count_problems(program, counts["matches"], counts["examples"]))
+        program = self.assemble(*parts)
+        self.note_all(count_problems(program, counts["matches"], counts["examples"]))
 
         def ensured(item: syntax.Ensure) -> EnsureLine:
-            if program is None or self.problems:  # names may be unknown only because their line is invalid
-                return item.line
             return stated(item.line, program, inputs, outputs, self.lets, item.token.text)
 
         lines = [(item, self.attempt(ensured, item)) for item in self.each(syntax.Ensure)]
-        if self.problems or program is None:
-            raise ProgramError(self.problems)
+        self.check()
         fields: dict[str, Any] = {
             field: tuple(line for item, line in lines if line and item.token.text == word) for word, field in STATED
         }
@@ -82,11 +81,12 @@ class Expansion:
             **fields,
         )
 
-    def let_values(self) -> tuple[int, ...] | None:
-        """The values of the `let` lines; None for lines with problems."""
+    def let_values(self) -> tuple[int, ...]:
+        """The values of the `let` lines; raises the first problem, since later lines may depend on it."""
         for item in self.each(syntax.Let):
             self.attempt(self.let, item)
-        return None if self.problems else tuple(self.lets[item.name.text] for item in self.each(syntax.Let))
+            self.check()
+        return tuple(self.lets[item.name.text] for item in self.each(syntax.Let))
 
     def ports_and_ends(
         self, inputs: Callable[[syntax.PortLine], list[Item]], output: Callable[[syntax.PortLine], list[Item]]
@@ -119,8 +119,8 @@ class Expansion:
             for token, extents in item.items:
                 shape = self.attempt(lambda pair: self.shape(*pair), (token, extents))
                 if shape is None:
-                    self.already_reported.add(token.text)
-                elif token.text in self.declared:
+                    continue
+                if token.text in self.declared:
                     self.problems.append(token.problem(f"bits '{token.text}' are declared twice"))
                 else:
                     self.declared[token.text] = WrittenAt(token.text, token.line, token.column)
@@ -128,6 +128,10 @@ class Expansion:
         self.layout = Layout.of(shapes)
         if not shapes and not self.problems:
             self.problems.append(Problem(1, 1, "no bits are declared; start with a line such as: bits p[4] q[4]"))
+        if self.layout.size > MAX_BITS:
+            token = self.tree.statements[0].token
+            self.problems.append(token.problem(f"{self.layout.size:,} bits; the limit is {MAX_BITS:,}"))
+        self.check()
 
     def shape(self, token: Token, extents: tuple[Expression, ...]) -> tuple[int, ...]:
         if token.text in self.lets:
@@ -145,36 +149,32 @@ class Expansion:
 
     # Blocks and rules.
 
-    def program(self) -> Program | None:
-        if self.layout.size > MAX_BITS:
-            token = self.tree.statements[0].token
-            self.problems.append(token.problem(f"{self.layout.size:,} bits; the limit is {MAX_BITS:,}"))
-            return None
+    def parts(self) -> tuple[list[BitFamily], list[RuleFamily], list[BitFamily]]:
+        """Blocks, rules and cells."""
         blocks = [block for item in self.each(syntax.Block) for block in self.attempt(self.blocks, item) or ()]
         rules = [rule for item in self.each(syntax.WhenClause) for rule in self.attempt(self.rules, item) or ()]
         cells = [cell for item in self.each(syntax.Cell) for cell in self.attempt(self.cells, item) or ()]
-        if self.needs_rules and not any(rule.count for rule in rules) and not self.problems:
+        self.check_places(blocks, rules)
+        return blocks, rules, cells
+
+    def assemble(self, blocks: Sequence[BitFamily], rules: Sequence[RuleFamily], cells: Sequence[BitFamily]) -> Program:
+        """The program of these parts."""
+        self.check()
+        if self.needs_rules and not any(rule.count for rule in rules):
             first = next(iter(self.each(syntax.WhenClause)), None)
             line, column = (first.token.line, first.token.column) if first else (1, 1)
             what = "the rules produce no template" if first else "there is no rule"
             self.problems.append(Problem(line, column, f"{what}; add a line such as: when p[1]=1 write q[1]"))
-        if not self.layout.size or self.budget.exhausted:
-            return None
-        self.check_places(blocks, rules)
-        try:
-            return assemble(
-                self.layout,
-                [*blocks, *self.more_blocks()],
-                rules,
-                self.declared,
-                self.already_reported,
-                incomplete=bool(self.problems) or not self.needs_rules,
-                cells=() if self.problems else cells,  # a missing cell is then not reported again
-                rest_as_cells=self.rest_as_cells,
-            )
-        except ProgramError as error:
-            self.problems.extend(error.problems)
-            return None
+            self.check()
+        return assemble(
+            self.layout,
+            [*blocks, *self.more_blocks()],
+            rules,
+            self.declared,
+            needs_rules=self.needs_rules,
+            cells=cells,
+            rest_as_cells=self.rest_as_cells,
+        )
 
     def check_places(self, blocks: Sequence[BitFamily], rules: Sequence[RuleFamily]) -> None:
         """Reports rules with invalid targets; ordinary programs have none."""
@@ -183,17 +183,12 @@ class Expansion:
         """Blocks without a line in the text."""
         return []
 
-    def blocks(self, item: syntax.Block) -> list[BitFamily]:
-        try:
-            rows, origin = self.rows_of(item)
-            return [BitFamily(rows.count, self.picks(rows, item.members, origin), origin)]
-        except WrongError:
-            self.already_reported.update(member.token.text for member in item.members)
-            raise
-
-    def cells(self, item: syntax.Cell) -> list[BitFamily]:
+    def blocks(self, item: syntax.Block | syntax.Cell) -> list[BitFamily]:
         rows, origin = self.rows_of(item)
         return [BitFamily(rows.count, self.picks(rows, item.members, origin), origin)]
+
+    def cells(self, item: syntax.Cell) -> list[BitFamily]:
+        return self.blocks(item)
 
     def rules(self, item: syntax.WhenClause) -> list[RuleFamily]:
         rows, origin = self.rows_of(item)
@@ -346,16 +341,13 @@ class Expansion:
         try:
             return read(item)
         except WrongError as error:
-            if error.problem:
-                self.problems.append(error.problem)
-            if isinstance(item, syntax.Let):
-                self.already_reported.add(item.name.text)
+            self.problems.append(error.problem)
             if len(self.problems) >= MAX_PROBLEMS:
                 raise ProgramError([*self.problems, Problem(0, 0, TOO_MANY)]) from None
             return None
 
     def rows(self) -> Rows:
-        return Rows(self.lets, self.layout, self.already_reported, self.budget)
+        return Rows(self.lets, self.layout, self.budget)
 
     def rows_of(self, item: syntax.Block | syntax.Cell | syntax.WhenClause | syntax.Start) -> tuple[Rows, WrittenAt]:
         rows = self.rows()
@@ -374,26 +366,3 @@ class Expansion:
 def _joined(parts: Iterable[Picks]) -> Picks:
     collected = [Picks(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)), *parts]
     return Picks(np.concatenate([p.rows for p in collected]), np.concatenate([p.bits for p in collected]))
-
-
-def blaming(lets: Mapping[str, int], read: Callable[[Mapping[str, int]], Result]) -> Result:
-    """The result of `read` for these values; problems that occur only with them mention the values."""
-    try:
-        return read(lets)
-    except ProgramError as error:
-        if not lets:
-            raise
-        given = f" (with {listing([f'{name}={value}' for name, value in lets.items()])} given)"
-        own = _problems_without(read)
-        raise ProgramError(
-            problem if problem in own else replace(problem, message=problem.message + given)
-            for problem in error.problems
-        ) from None
-
-
-def _problems_without(read: Callable[[Mapping[str, int]], object]) -> tuple[object, ...]:
-    try:
-        read({})
-    except ProgramError as error:
-        return error.problems
-    return ()

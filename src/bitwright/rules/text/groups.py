@@ -16,11 +16,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 
-from bitwright.common.errors import Problem, counted, listing, suggestion
-from bitwright.common.problems import MAX_PROBLEMS
+from bitwright.common.errors import counted, listing, suggestion
 from bitwright.common.scanner import Token, WrongError
 from bitwright.rules.layout import KEYWORDS
-from bitwright.rules.text.lexer import TOO_MANY, tokenize
+from bitwright.rules.text.lexer import tokenize
 
 MAX_WORDS = 200_000  # most words after expanding all groups
 MAX_DEPTH = 20  # deepest nesting of groups
@@ -32,84 +31,57 @@ class Group:
     """The head of a group, its parameters and the lines between head and end."""
 
     name: Token
-    parameters: tuple[str, ...] | None  # None if the head is invalid
+    parameters: tuple[str, ...]
     lines: list[list[Token]] = field(default_factory=list)
     ours: bool = False  # from parts.bw, so its lines have no place in the user's text
 
 
-def without_groups(
-    lines: Sequence[list[Token]], problems: list[Problem], broken: list[list[Token]]
-) -> Iterator[list[Token]]:
-    """The lines with every `use` replaced by its group; unused groups are not parsed."""
+def without_groups(lines: Sequence[list[Token]]) -> list[list[Token]]:
+    """The lines with every `use` replaced by its group; unused groups are not parsed. Raises WrongError."""
     if not any(tokens[0].text in ("group", "use", "end") for tokens in lines):
-        yield from lines
-        return
+        return list(lines)
     groups: dict[str, Group] = dict(_parts())
-    outside = _read(lines, groups, problems, broken)
-    budget = [MAX_WORDS]
-    for tokens in outside:
-        try:
-            yield from _put_in(tokens, groups, {}, (), budget)
-        except WrongError as error:
-            problems += [error.problem] if error.problem else []
-            broken.append(tokens)
-            if len(problems) >= MAX_PROBLEMS:
-                problems.append(tokens[0].problem(TOO_MANY))
-                return
+    outside, budget = _read(lines, groups), [MAX_WORDS]
+    return [line for tokens in outside for line in _put_in(tokens, groups, {}, (), budget)]
 
 
 @cache
 def _parts() -> Mapping[str, Group]:
     """The groups available in every text."""
     text = files("bitwright.rules.text").joinpath("parts.bw").read_text("utf-8")
-    problems: list[Problem] = []
     groups: dict[str, Group] = {}
-    rest = _read(tokenize(text, problems, []), groups, problems, [])
-    assert (problems, rest) == ([], [])
+    _read(tokenize(text, []), groups)
     for group in groups.values():
         group.ours = True
     return groups
 
 
-def _read(
-    lines: Sequence[list[Token]], groups: dict[str, Group], problems: list[Problem], broken: list[list[Token]]
-) -> list[list[Token]]:
+def _read(lines: Sequence[list[Token]], groups: dict[str, Group]) -> list[list[Token]]:
     """Moves the group definitions of a text into `groups`; returns the other lines."""
     outside: list[list[Token]] = []
     own: dict[str, Token] = {}
     inside: Group | None = None
-    unclear = False  # whether a problem has made the group of an `end` ambiguous
     for tokens in lines:
         word = tokens[0]
-        before, inside = inside, None if word.text in ("group", "end") else inside
-        try:
-            if word.text == "group":
-                inside = Group(tokens[1], None)  # with an invalid head it still owns its lines
-                groups.setdefault(inside.name.text, inside)
-                inside = _head(tokens)
-                if before is not None:
-                    raise WrongError(word, f"groups cannot be nested; close group {before.name} with end")
-                if inside.name.text in own:
-                    where = f"line {own[inside.name.text].line}"
-                    raise WrongError(inside.name, f"group {inside.name} is already defined in {where}")
-                own[inside.name.text] = inside.name
-                groups[inside.name.text] = inside
-            elif word.text == "end":
-                if len(tokens) > 2:
-                    inside = before
-                    raise WrongError(tokens[1], f"expected the end of the line, found {tokens[1]} (the form is: end)")
-                if before is None and not unclear:
-                    raise WrongError(word, "'end' without a group above it; remove it")
-            elif inside is not None:
-                inside.lines.append(tokens)
-            else:
-                outside.append(tokens)
-        except WrongError as error:
-            problems += [error.problem] if error.problem else []
-            broken.append(tokens)
-            unclear |= word.text == "group"
-    if inside is not None and not unclear:
-        problems.append(inside.name.problem(f"the group {inside.name} has no end; close it with a line: end"))
+        if word.text == "group":
+            if inside is not None:
+                raise WrongError(word, f"groups cannot be nested; close group {inside.name} with end")
+            inside = _head(tokens)
+            if inside.name.text in own:
+                where = f"line {own[inside.name.text].line}"
+                raise WrongError(inside.name, f"group {inside.name} is already defined in {where}")
+            own[inside.name.text] = inside.name
+            groups[inside.name.text] = inside
+        elif word.text == "end":
+            if len(tokens) > 2:
+                raise WrongError(tokens[1], f"expected the end of the line, found {tokens[1]} (the form is: end)")
+            if inside is None:
+                raise WrongError(word, "'end' without a group above it; remove it")
+            inside = None
+        else:
+            (outside if inside is None else inside.lines).append(tokens)
+    if inside is not None:
+        raise WrongError(inside.name, f"the group {inside.name} has no end; close it with a line: end")
     return outside
 
 
@@ -170,8 +142,6 @@ def _put_in(
     if group is None:
         hint = suggestion(name.text, groups) or f"; the groups are {listing(sorted(groups), 20)}"
         raise WrongError(name, f"there is no group {name}{hint}")
-    if group.parameters is None:
-        raise WrongError(name, None)
     if len(arguments) != len(group.parameters):
         wants = f"{counted(len(group.parameters), 'argument')} ({listing(group.parameters, 20)})"
         raise WrongError(name, f"the group {name} takes {wants}, got {len(arguments)}")

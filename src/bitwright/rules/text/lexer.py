@@ -42,11 +42,11 @@ _STATEMENT = re.compile(
 )
 
 
-def tokenize(text: str, problems: list[Problem], broken: list[list[Token]]) -> list[list[Token]]:
+def tokenize(text: str, problems: list[Problem]) -> list[list[Token]]:
     """The statements of a text, each closed by a token of kind `end`.
 
     A line continues after a backslash or inside brackets; but an unclosed bracket does not absorb the statements below
-    it. A statement with an invalid character is reported, and added to `broken`.
+    it. A statement with an invalid character is reported and left out.
     """
     statements: list[list[Token]] = []
     current: list[Token] = []
@@ -56,7 +56,7 @@ def tokenize(text: str, problems: list[Problem], broken: list[list[Token]]) -> l
             problems.append(Problem(line, 1, TOO_MANY))
             return statements
         if current and not joined and (depth == 0 or _STATEMENT.match(source)):
-            _close(current, statements, problems, broken)
+            _close(current, statements, problems)
             current, depth = [], 0
         if not current:
             scanner = ENSURE_SCANNER if _ENSURE.match(source) else _SCANNER
@@ -67,17 +67,14 @@ def tokenize(text: str, problems: list[Problem], broken: list[list[Token]]) -> l
         if joined or not current or len(found) > 1:  # an empty line does not move the end of the statement
             current[-2 if joined else -1 :] = found  # replaces the end of the line above
         joined = len(found) > 1 and found[-2].kind == "joint"
-    _close(current, statements, problems, broken)
+    _close(current, statements, problems)
     return statements
 
 
-def _close(
-    tokens: list[Token], statements: list[list[Token]], problems: list[Problem], broken: list[list[Token]]
-) -> None:
+def _close(tokens: list[Token], statements: list[list[Token]], problems: list[Problem]) -> None:
     strange = next((token for token in tokens if token.kind in _STRANGE), None)
     if strange is not None:  # one problem per statement is enough
         hint = _HINTS.get(strange.text, "")
         problems.append(strange.problem(f"unexpected character {shorten(strange.text[0])!r}{hint}"))
-        tokens = [token for token in tokens if token.kind not in _STRANGE]
-    if len(tokens) > 1:
-        (statements if strange is None else broken).append(tokens)
+    elif len(tokens) > 1:
+        statements.append(tokens)

@@ -7,7 +7,6 @@ from typing import Literal
 
 import numpy as np
 
-from bitwright.common.errors import ProgramError
 from bitwright.common.scanner import WrongError
 from bitwright.rules.algorithm import FIXED_POINT, Word
 from bitwright.rules.assemble import BitFamily, Picks, RuleFamily
@@ -43,7 +42,7 @@ class NodeExpansion(Expansion):
     def schema(self) -> Schema:
         self.let_values()
         self.declare_bits()
-        program = self.program()
+        parts = self.parts()
         inputs, outputs, start, counts, halt = self.ports_and_ends(self.node_words, self.node_words)
         for count in self.each(syntax.Count):
             if count.token.text != "steps":
@@ -54,8 +53,7 @@ class NodeExpansion(Expansion):
         for link in self.each(syntax.Chain):
             self.attempt(lambda chain: self.chain(chain, chains), link)
         requires, degree = self.required()
-        if self.problems or program is None:
-            raise ProgramError(self.problems)
+        program = self.assemble(*parts)
         return Schema(
             program=program,
             places=tuple(self.place[field.name] for field in self.layout.fields if "." not in field.name),
@@ -124,7 +122,6 @@ class NodeExpansion(Expansion):
                     int(family.members.rows[mixed[0]]),
                     "the bits of a block must share one place: node, port or whole",
                 )
-                self.already_reported.update(field.name for field in self.layout.fields)
         for rule in rules:
             home = np.zeros(rule.count, dtype=np.int64)
             home[rule.when.rows[::-1]] = number[rule.when.bits[::-1]]

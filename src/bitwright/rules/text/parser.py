@@ -56,11 +56,10 @@ _FORMS = {
 
 @dataclass
 class SyntaxTree:
-    """The valid statements, the problems, and the tokens of invalid lines."""
+    """The valid statements, and the problems of the others."""
 
     statements: list[syntax.Statement] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    broken: list[list[Token]] = field(default_factory=list)
 
     @property
     def is_node_program(self) -> bool:
@@ -76,12 +75,16 @@ class SyntaxTree:
 def parse_statements(text: str) -> SyntaxTree:
     """Parses every statement; an invalid one is reported and skipped, and parsing continues below it."""
     tree = SyntaxTree()
-    for tokens in without_groups(tokenize(text, tree.problems, tree.broken), tree.problems, tree.broken):
+    try:
+        lines = without_groups(tokenize(text, tree.problems))
+    except WrongError as error:
+        tree.problems.append(error.problem)
+        return tree
+    for tokens in lines:
         try:
             tree.statements.append(_Line(tokens).statement())
         except WrongError as error:
-            tree.problems += [error.problem] if error.problem else []
-            tree.broken.append(tokens)
+            tree.problems.append(error.problem)
             if len(tree.problems) >= MAX_PROBLEMS:
                 tree.problems.append(tokens[0].problem(TOO_MANY))
                 break

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bitwright.common.errors import counted, suggestion
+from bitwright.common.errors import ProgramError, counted, suggestion
 from bitwright.common.scanner import Token, WrongError
 from bitwright.rules.assemble import Picks
 from bitwright.rules.expressions import ARITHMETIC, COMPARISONS, DIGITS, Combined, Constant, Expression, Named
@@ -22,22 +22,19 @@ class Budget:
     """Limits the rows, conditions and writes of a text, so that no text exhausts the memory."""
 
     limit: int
-    exhausted: bool = False
 
     def __post_init__(self) -> None:
         self.left = self.limit
 
     def spend(self, amount: int, token: Token) -> None:
+        """Raises ProgramError, which ends the expansion, if less than this is left."""
         self.left -= amount
-        if self.exhausted:
-            raise WrongError(token, None)
         if self.left < 0:
-            self.exhausted = True
-            raise WrongError(
-                token,
+            message = (
                 f"this rule file expands to too many blocks and templates: more than {self.limit:,} rows, "
-                "conditions and writes; make it smaller",
+                "conditions and writes; make it smaller"
             )
+            raise ProgramError([token.problem(message)])
 
 
 @dataclass
@@ -46,7 +43,6 @@ class Rows:
 
     lets: Mapping[str, int]
     layout: Layout
-    already_reported: set[str]  # names with an invalid declaration; their uses are not reported
     budget: Budget
     count: int = 1
     indices: dict[str, IntArray] = field(default_factory=dict)
@@ -111,9 +107,6 @@ class Rows:
             if reference.path and reference.token.text in self.layout:
                 raise WrongError(reference.token, f"'{name}' can only be written, by a rule of a node program")
             name = reference.token.text
-            if name in self.already_reported:
-                raise WrongError(reference.token, None)
-            self.already_reported.add(name)
             hint = suggestion(name, (known.name for known in self.layout.fields if "." not in known.name))
             raise WrongError(reference.token, f"unknown bit '{name}'{hint or '; declare it with bits'}")
         declared = self.layout[name]
@@ -162,11 +155,8 @@ class Rows:
             return self.indices[name]
         if name in self.lets:
             return np.asarray(self.lets[name], dtype=np.int64)
-        if name in self.already_reported:
-            raise WrongError(token, None)
         if name in self.layout:
             raise WrongError(token, f"'{name}' names bits, but a number is needed here")
-        self.already_reported.add(name)  # report it once
         hint = suggestion(name, [*self.indices, *self.lets])
         raise WrongError(token, f"unknown name '{name}'{hint or '; give it a value with let or for'}")
 

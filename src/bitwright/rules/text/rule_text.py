@@ -13,7 +13,7 @@ from bitwright.common.scanner import Token, opening_comment
 from bitwright.rules.algorithm import Algorithm, Sizing
 from bitwright.rules.expressions import Constant, Expression
 from bitwright.rules.text import syntax
-from bitwright.rules.text.expand import MAX_WORK, Expansion, blaming
+from bitwright.rules.text.expand import MAX_WORK, Expansion
 from bitwright.rules.text.lexer import MAX_NUMBER
 from bitwright.rules.text.parser import SyntaxTree, parse_statements
 
@@ -128,10 +128,7 @@ class RuleText:
         self.check_lets(name, lets)
         found = self._made.get(key := tuple(sorted({**self.numbers, **(lets or {})}.items())))
         if found is None:
-            found = blaming(
-                lets or {},
-                lambda given: Expansion(self.tree, work, given, needs_rules).algorithm("program", self.description),
-            )
+            found = Expansion(self.tree, work, lets or {}, needs_rules).algorithm("program", self.description)
             if found.program.templates <= _LARGEST and needs_rules:
                 self._made[key] = found
                 while sum(made.program.templates for made in self._made.values()) > _MOST:
@@ -149,7 +146,7 @@ class RuleText:
         """A node program for graphs with this many nodes and ports; raises ProgramError with every problem."""
         from bitwright.rules.text.node_text import NodeExpansion
 
-        return blaming(lets, lambda given: NodeExpansion(self.tree, given, nodes, ports).schema())
+        return NodeExpansion(self.tree, lets, nodes, ports).schema()
 
     def program(self, lets: Mapping[str, int] | None = None, name: str = "program") -> Algorithm | NodeProgram:
         """An algorithm, or a node program if the text uses features of node programs."""
