@@ -91,35 +91,3 @@ def test_every_verb_that_takes_a_file_takes_it(capsys: Captured, tmp_path: Path)
         code, out, err = call(capsys, command.format(GRAY, tmp_path / "x" if ".npz" in command else network))
         assert code == 0, (command, out, err)
     assert json.loads(call(capsys, "show", GRAY, "--let", "l=3", "--json")[1])["bits"] == 12
-
-
-SIZED = "let l = 4\nlet n = l+1\nbits x[l] y[n] z[l+1] w[3]\nblock x[i] for i in 1..l\nblock y[i] for i in 1..n\n"
-SIZED += "block z[*]\nblock w[*]\nwhen x[i]=1 write x[i] for i in 1..l\n"
-
-
-@for_each(
-    ("port", "value", "hint"),
-    [
-        ("input x", 16, "; for longer numbers give --let l=5, or in Python open(path, l=5)"),
-        ("input v = x[*]", 300, "; for longer numbers give --let l=9, or in Python open(path, l=9)"),
-        ("input y", 99, "; for longer numbers give --let n=7, or in Python open(path, n=7)"),
-        ("input signed x", 8, "; for longer numbers give --let l=5, or in Python open(path, l=5)"),
-        ("input signed x", -9, "; for longer numbers give --let l=5, or in Python open(path, l=5)"),
-        ("input x", -1, "got -1"),
-        ("input z", 32, "which needs 6"),  # its length is computed
-        ("input w", 8, "which needs 4"),
-        ("input v = x[2..4]", 8, "which needs 4"),
-        ("input v = x y", 2**10, "which needs 11"),
-    ],
-)
-def test_a_number_that_does_not_fit_says_which_let_to_change(port: str, value: int, hint: str) -> None:
-    algorithm = parse(SIZED + port)
-    (word,) = algorithm.inputs
-    with pytest.raises(InputError) as refusal:
-        algorithm.state({word.name: value})
-    assert str(refusal.value).endswith(hint)
-    if "let " in hint:  # and it is true
-        name, _, bits = hint.partition("--let ")[2].partition(",")[0].partition("=")
-        parse(SIZED + port, **{name: int(bits)}).state({word.name: value})
-        with pytest.raises(InputError):
-            parse(SIZED + port, **{name: int(bits) - 1}).state({word.name: value})

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bitwright.common.bits import BoolArray, from_bits, shorten, to_bits, whole_number, width_of
+from bitwright.common.bits import BoolArray, from_bits, shorten, to_bits, whole_number
 from bitwright.common.errors import InputError, listing, suggestion
 from bitwright.common.lazy import Shown
 from bitwright.common.scanner import WrongError
@@ -39,7 +39,6 @@ class Word:
     name: str
     bits: tuple[int, ...]
     signed: bool = False  # two's complement: the top bit has negative weight
-    sized_by: str = field(default="", repr=False, compare=False)  # the `let` line that sets its number of bits
 
 
 @dataclass(frozen=True)
@@ -205,10 +204,7 @@ class Algorithm(Shown):
         state = np.zeros(self.program.bits, dtype=bool)
         state[list(self.start)] = True
         for word in self.inputs:
-            try:
-                state[list(word.bits)] = to_bits(values[word.name], len(word.bits), f"input {word.name}", word.signed)
-            except InputError as error:
-                raise InputError(f"{error}{_longer(word, values[word.name])}") from None
+            state[list(word.bits)] = to_bits(values[word.name], len(word.bits), f"input {word.name}", word.signed)
         return state
 
     @cached_property
@@ -393,15 +389,6 @@ def _checked(word: Word, layout: Layout, what: str) -> Word:
     if not bits:
         raise InputError(f"{what} '{word.name}' needs at least one bit")
     return replace(word, bits=bits)
-
-
-def _longer(word: Word, value: object) -> str:
-    """Advice to read the rules at a larger size, if a value was rejected only for its length."""
-    if not word.sized_by or not isinstance(value, int) or (value < 0 and not word.signed):
-        return ""
-    bits = width_of(value) if not word.signed else 1 + width_of(value if value >= 0 else ~value)
-    given = f"{word.sized_by}={bits}"
-    return f"; for longer numbers give --let {given}, or in Python open(path, {given})"
 
 
 def _got(value: object) -> str:

@@ -73,8 +73,7 @@ def shipped(file: str, name: str, bits: int, again: Callable[[int], Algorithm], 
     if (file, l) in _SMALL:
         return _SMALL[file, l]
     read = parse(text, name, {"l": l}, _WORK)
-    inputs = tuple(replace(word, sized_by="") for word in read.inputs)  # there is no `let` line to name
-    found = replace(read, inputs=inputs, sizing=Sizing({"bits": l}, again, text), description=description.format(l))
+    found = replace(read, sizing=Sizing({"bits": l}, again, text), description=description.format(l))
     if l <= _KEPT:
         _SMALL[file, l] = found
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import product
 from typing import Any, Literal, TypeVar
 
@@ -285,22 +284,7 @@ class Expansion:
             raise WrongError(port.token, f"'{name}' has no bits; ranges go upwards, as in {form}")
         if len(set(bits)) < len(bits):
             raise WrongError(port.token, f"'{name}' names a bit twice")
-        return Word(name, tuple(bits), port.signed, self.sized_by(port))
-
-    def sized_by(self, port: syntax.PortLine) -> str:
-        """The `let` number that is the length of a port, if the port is a whole array with one such extent."""
-        member = port.members[0]
-        whole = not member.parts or (member.parts[0].first is None and member.parts[0].last is None)
-        extents = self.extents.get(member.token.text, ())
-        if whole and len(port.members) == len(extents) == 1 and isinstance(extents[0], Named):
-            return extents[0].text
-        return ""
-
-    @cached_property
-    def extents(self) -> dict[str, tuple[Expression, ...]]:
-        """The extents of each declared array."""
-        items = (item for declaration in self.each(syntax.BitsDeclaration) for item in declaration.items)
-        return {token.text: extents for token, extents in items}
+        return Word(name, tuple(bits), port.signed)
 
     def start(self, item: syntax.Start) -> list[int]:
         rows, origin = self.rows_of(item)
