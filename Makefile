@@ -135,8 +135,7 @@ bench-peers: benchmarks/peers/requirements.txt
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-# What decides what is installed; the script is copied into the environment, so that a change of it is installed again.
-INSTALLED := pyproject.toml constraints.txt src/scripts/bitwright
+INSTALLED := pyproject.toml constraints.txt
 
 # Without --no-compile half of the time goes into bytecode of modules that nobody imports.
 $(VENV)/ready: $(INSTALLED) $(VENV)/bin/python

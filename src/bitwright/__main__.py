@@ -2,6 +2,7 @@
 
 import sys
 
-from bitwright.cli.start import start
+from bitwright.cli.main import main
 
-sys.exit(start())
+if __name__ == "__main__":
+    sys.exit(main())

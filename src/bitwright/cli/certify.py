@@ -9,9 +9,8 @@ import click
 
 from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller, is_quiet
-from bitwright.cli.reporting import print_result, refuted
-from bitwright.cli.targets import Target, keep_sizes
-from bitwright.cli.tasks import certify_task, find_certificate, is_task
+from bitwright.cli.reporting import print_json, print_result, refuted
+from bitwright.cli.targets import Target
 from bitwright.common.errors import InputError, ProofError
 
 if TYPE_CHECKING:
@@ -40,72 +39,94 @@ def command(
     The verdict is the weakest of all claims: certified, refuted (with an incorrect input or state) or not proved. Exit
     1 unless it is certified. With --check, also exit 1 if any claim in the file fails.
     """
-    if is_task(target.name):
-        return certify_task(Path(target.name), network, output, check, as_json, how["seconds"])
-    opt.refuse("goes with tasks of transformers (.task)", "seconds")
-    _check_options(network, output)
-    found = _prove(target, output, network, how) if check is None else _check(target, check, network, how)
-    if isinstance(found, ProofError):
-        return refuted(found, as_json)
-    if as_json:
+    if output is not None and check is not None:
+        raise InputError("--check proves everything again and writes nothing; leave out -o")
+    if check is not None:
+        check = _find_certificate(check, network)
+    try:
+        if Path(target.name).suffix.lower() == ".task":
+            return _certify_task(Path(target.name), network, output, check, as_json, how["seconds"])
+        opt.refuse("goes with tasks of transformers (.task)", "seconds")
+        del how["seconds"]
+        _check_files(network, output)
+        found = _prove(target, output, network, how) if check is None else _check(target, check, network, how)
+    except ProofError as error:
+        return refuted(error, as_json)
+    if as_json or not is_quiet():
         return print_result(found, as_json)
-    click.echo(found.sentence if is_quiet() else "\n".join(found.report()))
+    click.echo(found.sentence)
     return 0 if found else 1
 
 
-def _check_options(network: Path | None, output: Path | None) -> None:
+def _find_certificate(check: Path, network: Path | None) -> Path:
+    """The certificate of --check: the named file, or the one next to the network."""
+    from bitwright.verbs.folder import certificate_beside
+
+    if check != opt.BESIDE:
+        return certificate_beside(check)
+    if network is None:
+        raise InputError("--check without a file name needs a network; give --network, or name the certificate file")
+    return certificate_beside(network)
+
+
+def _certify_task(
+    task: Path, network: Path | None, output: Path | None, check: Path | None, as_json: bool, seconds: float | None
+) -> int:
+    """Decides a decoder on every input of a task; exit 1 unless it is proved."""
+    from bitwright.verbs.decoders import certify_file, check_file
+
+    opt.allow_only("a task (.task)", "network", "output", "check", "as_json", "seconds")
+    if check is None:
+        decision = certify_file(task, network, output, seconds=seconds, tell=TerminalTeller())
+    else:
+        decision = check_file(task, network, check, seconds=seconds, tell=TerminalTeller())
+    if as_json:
+        print_json(decision.to_dict())
+    else:
+        holds = f"{check} holds: " if check is not None else ""
+        click.echo(holds + (decision.sentence if is_quiet() else str(decision)))
+    return 0 if decision else 1
+
+
+def _check_files(network: Path | None, output: Path | None) -> None:
     from bitwright.verbs.network import is_decoder_file
 
     if network is not None and is_decoder_file(network):
         raise InputError(
             f"{network} is a decoder, which is proved for a task: bitwright certify X.task --network {network}"
         )
-    if network is None or network.suffix.lower() != ".onnx":
-        opt.refuse("goes with an ONNX file, --network MODEL.onnx", "threshold")
     if output is not None and output.suffix != ".json":
         raise InputError(f"-o takes a .json file, got {output}")
 
 
-def _open(target: Target, network: Path | None, how: dict[str, Any], claimed: Certificate | None = None) -> Any:
-    """Opens the program and the network, and converts the settings in `how`."""
-    from bitwright import Model
+def _open(target: Target, network: Path | None, tiled: bool) -> Any:
+    """Opens the program and the network."""
+    if network is None:
+        return target.algorithm(cells=tiled), None
+    if network.suffix.lower() == ".onnx":
+        from bitwright import Model
+
+        return target.algorithm(cells=True), Model(network)
     from bitwright.verbs.network import load_networks
 
-    threshold, tiled = how.pop("threshold"), how["tile"] not in (None, "all")
-    del how["seconds"]
-    held: list[Any] = [] if network is None else load_networks(network)
-    if network is not None and network.suffix.lower() == ".onnx":
-        held = [Model(network, threshold=0.5 if threshold is None else threshold)]
-    if len(held) > 1:
+    networks = load_networks(network)
+    if len(networks) > 1:
         raise InputError(f"{network} holds several networks; combine them with bitwright export --to integer")
-    by_cells = tiled or how["sizes"] is not None if network is None else getattr(held[0], "cells", True)
-    algorithm = target.algorithm(networks=held, cells=by_cells)
-    if claimed is not None and tiled and not claimed.cells:
-        raise InputError(f"the certificate is about whole states; leave out --tile {how['tile']}")
-    how["sizes"] = keep_sizes(how["sizes"], target.lets)
-    return algorithm, held[0] if held else None
+    return target.algorithm(networks=networks, cells=networks[0].cells), networks[0]
 
 
-def _check(target: Target, check: Path, network: Path | None, how: dict[str, Any]) -> Certificate | ProofError:
-    """Proves the claims of a certificate file again; returns the certificate, or the error of the first failure."""
+def _check(target: Target, check: Path, network: Path | None, how: dict[str, Any]) -> Certificate:
+    """Proves the claims of a certificate file again; raises ProofError for the first that fails."""
     from bitwright.verbs.certificates import Certificate
 
     opt.refuse(
         "does not go with --check, which repeats the proof of the certificate",
-        "rounding",
-        "n",
-        "padding",
-        "domain",
-        "output",
-        "resume",
+        *("rounding", "n", "padding", "domain", "resume"),
     )
-    claimed = Certificate.load(find_certificate(check, network))
-    algorithm, model = _open(target, network, how, claimed)
-    same = {name: how[name] for name in ("tile", "device", "workers", "yes")}
-    try:
-        return claimed.check(algorithm, model, sizes=how["sizes"] or claimed.sizes, progress=TerminalTeller(), **same)
-    except ProofError as error:
-        return error
+    claimed = Certificate.load(check)
+    algorithm, model = _open(target, network, claimed.cells)
+    same = {name: how[name] for name in ("tile", "device", "workers")}
+    return claimed.check(algorithm, model, sizes=how["sizes"] or claimed.sizes, progress=TerminalTeller(), **same)
 
 
 def _prove(target: Target, output: Path | None, network: Path | None, how: dict[str, Any]) -> Certificate:
@@ -113,7 +134,7 @@ def _prove(target: Target, output: Path | None, network: Path | None, how: dict[
     from bitwright.verbs.certificates import check_writable
     from bitwright.verbs.certify import certify
 
-    algorithm, model = _open(target, network, how)
+    algorithm, model = _open(target, network, how["tile"] not in (None, "all") or how["sizes"] is not None)
     tell, kept = TerminalTeller(), how["resume"]
     if output is not None:
         check_writable(output)

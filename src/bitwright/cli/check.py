@@ -6,10 +6,9 @@ import click
 
 from bitwright.cli import options as opt
 from bitwright.cli.progress import is_quiet, note
-from bitwright.cli.reporting import print_result
-from bitwright.cli.streams import print_lines
-from bitwright.cli.targets import lets_for
+from bitwright.cli.reporting import print_lines, print_result
 from bitwright.common.errors import counted
+from bitwright.verbs.numbers import parse_values
 
 _MOST = 20  # warnings printed without --json
 
@@ -23,7 +22,7 @@ def command(file: str, let: tuple[str, ...], as_json: bool) -> int:
     """
     from bitwright.verbs.check import check
 
-    found = check(file, lets_for(file, let))
+    found = check(file, parse_values(let, "--let"))
     if as_json:
         return print_result(found, as_json)
     if not found.ok:

@@ -10,7 +10,7 @@ import click
 from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
-from bitwright.cli.targets import Target, lets_for
+from bitwright.cli.targets import Target
 from bitwright.common.errors import InputError, suggestion
 from bitwright.verbs.numbers import parse_values
 from bitwright.verbs.open import MachineChoice, is_image, open_subleq
@@ -20,9 +20,9 @@ _SIZE = ("bits", "order", "machine", "let")
 _OPTIONS = {
     "integer": ("program", "weight_bits", *_SIZE),
     "dataset": ("padding", *_SIZE),
-    "executions": ("source", "sample_seed", *_SIZE),
+    "executions": ("source", *_SIZE),
 }
-_OF_THESE = ("weight_bits", "padding", "source", "sample_seed")
+_OF_THESE = ("weight_bits", "padding", "source")
 Written = tuple[dict[str, Any], str]  # what --json prints, and a note
 
 
@@ -55,7 +55,7 @@ def command(target: str, inputs: tuple[str, ...], output: Path, to: str | None, 
     if name is None:
         opt.refuse("sets the size of --program", *_SIZE)
     size = {one: given.pop(one) for one in ("bits", "order", "machine") if one in given}
-    program = None if name is None else Target(name, **size, lets=lets_for(name, given.pop("let", ())))
+    program = None if name is None else Target(name, **size, lets=parse_values(given.pop("let", ()), "--let"))
     tell, values = TerminalTeller(), parse_values(inputs)
     if form in _OPTIONS and values:
         raise InputError(f"NAME=VALUE goes with --to page; leave out {inputs[0]}")
@@ -80,7 +80,7 @@ def command(target: str, inputs: tuple[str, ...], output: Path, to: str | None, 
 def _dataset(program: Target, output: Path, form: str | None, given: dict[str, Any], tell: TerminalTeller) -> Written:
     from bitwright.verbs.executions import Sample, dataset
 
-    more = {"executions": Sample(given.pop("source", "runs"), **given)} if form == "executions" else given
+    more = {"executions": Sample(given.pop("source", "runs"))} if form == "executions" else given
     written = dataset(program.algorithm(), output, progress=tell, **more)
     return written.to_dict(), written.sentence
 

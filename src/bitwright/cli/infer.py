@@ -12,7 +12,8 @@ import click
 from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
-from bitwright.cli.targets import Target, lets_for
+from bitwright.cli.targets import Target
+from bitwright.verbs.numbers import parse_values
 from bitwright.verbs.open import SIZED
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def command(
     """
     from bitwright.verbs.infer import check_output, infer, open_blocks
 
-    lets = lets_for(target, let)
+    lets = parse_values(let, "--let")
     if output is not None:
         check_output(output, ".bw")
     tell = TerminalTeller()

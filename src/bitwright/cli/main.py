@@ -5,6 +5,7 @@ Exit code 0: success. 1: a negative result, such as a run that does not halt or 
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -13,10 +14,8 @@ from importlib import import_module
 
 import click
 
-from bitwright.cli.changes import INSTEAD
-from bitwright.cli.streams import patient_streams
-from bitwright.cli.targets import asked_program, spell_option, training_command
-from bitwright.common.errors import BitwrightError, InputError, TrainCellsError, spelling, suggestion
+from bitwright.cli.options import spell_option
+from bitwright.common.errors import BitwrightError, TrainCellsError, spelling, suggestion
 from bitwright.verbs.open import NAMES
 from bitwright.version import __version__
 
@@ -25,8 +24,6 @@ VERBS = (
     *("train", "certify", "validate", "size", "export", "infer"),
     *("examples", "cache"),
 )
-
-
 _LONGEST = 1_000  # characters kept at each end of a long message
 
 
@@ -39,7 +36,9 @@ class _Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in VERBS:
             return None
-        command: click.Command = import_module(f"bitwright.cli.{cmd_name}").command
+        place = {"add": "run:add", "multiply": "run:multiply"}.get(cmd_name, f"{cmd_name}:command")
+        module, _, name = place.partition(":")
+        command: click.Command = getattr(import_module(f"bitwright.cli.{module}"), name)
         notes = []
         if any("FILE|NAME" in (one.metavar or "") for one in command.params):
             notes.append(f"FILE: rule text (.bw), SBN (.sbn), SUBLEQ (.sq, .dec). NAME: {', '.join(NAMES)}.")
@@ -53,15 +52,6 @@ class _Verbs(click.Group):
         commands = {verb: self.get_command(ctx, verb) for verb in VERBS}
         with formatter.section("Commands"):
             formatter.write_dl([(verb, one.get_short_help_str(10_000)) for verb, one in commands.items() if one])
-
-    def invoke(self, ctx: click.Context) -> object:
-        """Adds to an error the command that trains the missing network of cells."""
-        try:
-            return super().invoke(ctx)
-        except TrainCellsError as error:
-            if (asked := asked_program()) is None:
-                raise
-            raise InputError(f"{error}: {training_command(*asked)}") from None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -91,23 +81,19 @@ def main(arguments: Sequence[str] | None = None, command: click.Command = cli, n
     """Runs the command line, or another command in the same way, and returns its exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        with patient_streams(), spelling(spell_option):
-            return _answer(arguments, command, name)
-    except OSError as error:
-        what = "write the output" if error.filename is None else f"use {error.filename}"
-        return _refuse(f"cannot {what}: {error.strerror or error}")
-
-
-def _answer(arguments: list[str], command: click.Command, name: str) -> int:
-    try:
-        code = command.main(arguments, prog_name=name, standalone_mode=False)
+        with spelling(spell_option):
+            code = command.main(arguments, prog_name=name, standalone_mode=False)
+        return code if isinstance(code, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
         return 2
     except click.NoSuchOption as error:
-        return _refuse(_negative(arguments) or _changed(error.option_name) or error.format_message())
+        negative = [one for one in arguments if re.fullmatch(r"-[0-9][0-9_]*", one)]
+        return _refuse(f"numbers must be 0 or more, got {negative[0]}" if negative else error.format_message())
     except click.ClickException as error:
         return _refuse(error.format_message())
+    except TrainCellsError as error:
+        return _refuse(f"{error}; train one with bitwright train PROGRAM --sizes SIZES -o FILE")
     except BitwrightError as error:
         return _refuse(str(error))
     except (click.Abort, KeyboardInterrupt):
@@ -115,7 +101,12 @@ def _answer(arguments: list[str], command: click.Command, name: str) -> int:
         return 130
     except MemoryError:
         return _refuse("not enough memory for a program of this size")
-    return code if isinstance(code, int) else 0
+    except OSError as error:
+        what = "write the output" if error.filename is None else f"use {error.filename}"
+        if error.filename is None:  # drops what the buffer still holds
+            with suppress(OSError, AttributeError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _refuse(f"cannot {what}: {error.strerror or error}")
 
 
 def _refuse(message: str) -> int:
@@ -125,16 +116,3 @@ def _refuse(message: str) -> int:
     with suppress(OSError):
         click.echo(f"bitwright: {line}", err=True)
     return 2
-
-
-def _changed(name: str) -> str | None:
-    """The error for an option of an earlier version; None for any other."""
-    return f"{name} was removed: {INSTEAD[name]}" if name in INSTEAD else None
-
-
-def _negative(arguments: Sequence[str]) -> str | None:
-    """The error for a negative number, which the parser reads as an option; None without one."""
-    for argument in arguments:
-        if re.fullmatch(r"-[0-9][0-9_]*", argument):
-            return f"numbers must be 0 or more, got {argument}"
-    return None

@@ -13,8 +13,9 @@ import click
 from click.core import ParameterSource
 
 from bitwright.cli.progress import QUIET
-from bitwright.cli.targets import Target, lets_for
+from bitwright.cli.targets import Target
 from bitwright.common.errors import InputError
+from bitwright.verbs.numbers import parse_values
 from bitwright.verbs.open import MachineChoice
 
 
@@ -121,8 +122,6 @@ Options
     Prove this certificate file again; without FILE, the one next to the network.
 --network FILE | certify
     Prove this network, a .safetensors or ONNX file, instead of the limit; for a .task, this decoder.
---threshold X | certify
-    For an ONNX file: a bit is on if its output exceeds this.  [default: 0.5]
 --oracle MODULE:FUNCTION | validate
     A Python function that returns the correct outputs.
 --domain NAME | certify
@@ -189,8 +188,6 @@ Networks
     Random seed of the networks.  [default: 0]
 --seed N|N..M | train
     Random seed of the networks; a range is tried until a network is exact.  [default: 0; 0..9 for cells]
---tolerance X | train
-    Largest error on any example.  [default: 0.001; 0.01 for executions]
 --device NAME | train certify {_RUNS}
     The device for networks: cpu or cuda.  [default: cpu; cuda for long proofs and validations]
 --weight-bits N | export
@@ -204,8 +201,6 @@ Networks
 Inputs
 --random N | validate
     Run N random inputs instead of all.
---sample-seed N | train validate size export
-    Random seed of the inputs or states.  [default: 0]
 
 Work and output
 --max-steps N | {_RUNS}
@@ -219,8 +214,6 @@ Work and output
 --memory FROM:TO | run
     For images: show these words at the end, including TO, as signed numbers; also a single ADDRESS, or a label of a
     .sq file.
---yes | certify
-    Continue even if the proof will take longer than 10 minutes.
 --json | add multiply check examples cache infer {_PROGRAMS}
     Print the result as JSON.
 --quiet | add multiply run check trace train certify validate export infer
@@ -232,8 +225,6 @@ _MORE: dict[str, dict[str, Any]] = {
     "export --output": {"required": True},
     "--port": {"type": click.IntRange(0, 65535), "default": 8000, "show_default": True},
     "--check": {"is_flag": False, "flag_value": str(BESIDE)},
-    "--threshold": {"type": float},
-    "--tolerance": {"type": float},
     "--delta": {"type": float, "default": 0.01, "show_default": True},
     "--of": {"default": "ensemble", "show_default": True},
     "--let": _MANY,
@@ -249,7 +240,6 @@ _MORE: dict[str, dict[str, Any]] = {
     "train --seed": {"type": _seed},
     "--weight-bits": {"type": click.IntRange(2, 8)},
     "train --weight-bits": {"type": _weight_bits},
-    "--sample-seed": {"type": _SEEDS},
     "--max-steps": {"type": int},
     "--seconds": {"type": click.FloatRange(0), "callback": _finite},
     "--workers": {"default": "1", "show_default": True},
@@ -268,6 +258,27 @@ _OTHER_NAMES |= {"--blocks": ["target"], "--line": ["lines"]} | {
     f"{verb} --network": ["files"] for verb in _RUNS.split()
 }
 GROUPS = tuple(part.strip().partition("\n")[0] for part in _TABLE.split("\n\n"))
+
+
+_SPELT = {
+    "diagram": "-o",
+    "executions": "--from",
+    "files": "--network",
+    "float": "--weight-bits float",
+    "inputs": "NAME=VALUE",
+    "instructions": "--max-steps",
+    "output": "-o",
+    "path": "-o",
+    "steps": "--max-steps",
+    "what": "--program",
+    "words": "--machine",
+}
+
+
+def spell_option(setting: str) -> str:
+    """The command-line option for a setting; `setting=` if only Python has it."""
+    option = _SPELT.get(setting, f"--{setting.replace('_', '-')}")
+    return option if setting in _SPELT or f"\n{option} " in _TABLE else f"{setting}="
 
 
 def options_of(verb: str) -> dict[str, list[click.Option]]:
@@ -350,7 +361,7 @@ def sized(function: Any) -> Any:
 
     @wraps(function)
     def gather(*args: Any, target: str, bits: Any, order: Any, let: Any, machine: Any, **more: Any) -> Any:
-        return function(*args, target=Target(target, bits, order, machine, lets_for(target, let)), **more)
+        return function(*args, target=Target(target, bits, order, machine, parse_values(let, "--let")), **more)
 
     return gather
 

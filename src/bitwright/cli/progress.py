@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from contextlib import suppress
 from shutil import get_terminal_size
 from threading import Event, Lock, Thread
 from typing import ClassVar
 
 import click
 
-_SOON = 0.5  # seconds until a terminal shows progress, at the start and after other output
-_OFTEN = 0.1  # seconds between two changes of its line
-SELDOM = 10.0  # seconds between two lines
+_SOON, _OFTEN = 0.5, 0.1  # seconds until a terminal shows progress, and between two changes of its line
+SELDOM = 10.0  # seconds between two lines elsewhere
 _CLEAR = "\r\x1b[K"
 _PERCENT = "percent of the "  # prefix of work that counts in percent
-_PULSE = 0.5  # seconds between updates without calls
 QUIET = "bitwright.quiet"  # key of --quiet in the context
 
 
@@ -29,78 +27,61 @@ class StepProgress:
         show: whether to show anything.
         what: the name of the work or its unit.
         at_most: whether the work may end before it reaches the total.
-        clock: returns the time in seconds; for tests.
-        terminal: whether stderr is a terminal; for tests.
     """
 
     _open: ClassVar[list[StepProgress]] = []
 
-    def __init__(
-        self,
-        show: bool,
-        what: str = "steps",
-        *,
-        at_most: bool = False,
-        clock: Callable[[], float] | None = None,
-        terminal: bool | None = None,
-    ) -> None:
-        self._show = show and sys.stderr is not None
-        self._terminal = self._show and sys.stderr.isatty() if terminal is None else terminal
-        self._what, self._at_most, self._clock = what, at_most, clock or _now
-        self._begin = self._shown = self._clock()
+    def __init__(self, show: bool, what: str = "steps", *, at_most: bool = False) -> None:
+        self._what, self._at_most = what, at_most
+        self._terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._begin = time.monotonic()
         self._first: tuple[float, int] | None = None  # time and progress of the first call
         self._done, self._total, self._drawn = 0, 0, False
         self._lock, self._end = Lock(), Event()
-        self._begin_showing = self._begin + _SOON
-        self._pulse = Thread(target=self._beat, daemon=True)
+        self._thread = Thread(target=self._show, daemon=True) if show and sys.stderr is not None else None
 
     def __enter__(self) -> StepProgress:
-        if self._show:
-            if self._open:
-                self._open[-1].hide()
+        if self._thread is not None:
+            for other in self._open[-1:]:
+                other.hide()
             self._open.append(self)
-            self._pulse.start()
+            self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._end.set()
-        if self._show:
-            self._pulse.join(60)
+        if self._thread is not None:
+            self._thread.join(60)
             self._open.remove(self)
-        self.hide()
+            self.hide()
+
+    def __call__(self, step: int, limit: int) -> None:
+        """Records the steps done and their total number, or 0 if unknown."""
+        self._first = self._first or (time.monotonic(), step)
+        self._done, self._total = step, limit
 
     def hide(self) -> None:
         """Clears the line on a terminal until the next update."""
         with self._lock:
-            self._begin_showing = self._clock() + _SOON
             if self._drawn:
                 self._drawn = False
                 click.echo(_CLEAR, nl=False, err=True)
 
-    def __call__(self, step: int, limit: int) -> None:
-        """Records the steps done and their total number, or 0 if unknown; shows them when an update is due."""
-        if self._show:
-            with self._lock:
-                self._first = self._first or (self._clock(), step)
-                self._done, self._total = step, limit
-            self._look()
+    def _show(self) -> None:
+        pause = _SOON if self._terminal else SELDOM
+        while not self._end.wait(pause):
+            pause = _OFTEN if self._terminal else SELDOM
+            with self._lock, suppress(OSError, ValueError):  # stderr is closed
+                if self._open[-1] is not self:
+                    continue
+                line = self.line(time.monotonic())
+                self._drawn = self._terminal
+                if self._terminal:
+                    click.echo(f"{_CLEAR}{line[: get_terminal_size().columns - 1]}", nl=False, err=True)
+                else:
+                    click.echo(line, err=True)
 
-    def _look(self) -> None:
-        if self in self._open and self._open[-1] is not self:
-            return
-        with self._lock:
-            now = self._clock()
-            if now - self._shown < (_OFTEN if self._terminal else SELDOM) or (
-                self._terminal and now < self._begin_showing
-            ):
-                return
-            self._shown, self._drawn = now, self._terminal
-            if self._terminal:
-                click.echo(f"{_CLEAR}{self._line(now)[: get_terminal_size().columns - 1]}", nl=False, err=True)
-            else:
-                click.echo(self._line(now), err=True)
-
-    def _line(self, now: float) -> str:
+    def line(self, now: float) -> str:
         """The progress in words."""
         spent = f"{_duration(now - self._begin)} so far"
         if not self._total:
@@ -113,17 +94,6 @@ class StepProgress:
         rate = (self._done - self._first[1]) / (now - self._first[0])  # since the first call
         left = _duration((self._total - self._done) / rate)
         return f"{line}, {'at most' if self._at_most else 'about'} {left} left"
-
-    def _beat(self) -> None:
-        while not self._end.wait(_PULSE):
-            try:
-                self._look()
-            except (OSError, ValueError):  # stderr is closed
-                return
-
-
-def _now() -> float:
-    return time.monotonic()
 
 
 def is_quiet() -> bool:
@@ -144,7 +114,10 @@ class TerminalTeller:
     def note(self, text: str) -> None:
         """Prints information that is not part of the result."""
         if not self._quiet:
-            click.secho(text, err=True, dim=True)
+            for shown in StepProgress._open[-1:]:
+                shown.hide()
+            with suppress(OSError):  # nobody reads stderr
+                click.secho(text, err=True, dim=True)
 
     def working(self, what: str, *, at_most: bool = False) -> StepProgress:
         """Shows progress during this work."""

@@ -1,24 +1,27 @@
-"""Runs programs with command-line options and reports the results: results on stdout, notes on stderr."""
+"""Prints results on stdout and notes on stderr, and returns exit codes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.cli.progress import TerminalTeller, is_quiet, note
-from bitwright.cli.targets import Target, keep_program, open_network
+from bitwright.cli.progress import is_quiet, note
 from bitwright.common.errors import ProofError, counted
-from bitwright.verbs.numbers import in_base_of, json_text, parse_two
-from bitwright.verbs.open import SIZED, shipped
+from bitwright.verbs.numbers import json_text
 
 if TYPE_CHECKING:
-    from bitwright import Algorithm, Run
+    from bitwright import Run
 
 
 def print_json(document: Mapping[str, object]) -> None:
     click.echo(json_text(document))
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(line)
 
 
 def print_result(found: Any, as_json: bool) -> int:
@@ -34,34 +37,6 @@ def refuted(error: ProofError, as_json: bool) -> int:
     else:
         click.echo("does not hold" if is_quiet() else f"DOES NOT HOLD: {error}")
     return 1
-
-
-def execute(
-    algorithm: Algorithm,
-    values: Mapping[str, int],
-    *,
-    max_steps: int | None,
-    network: Sequence[Any] = (),
-    **options: Any,
-) -> Run:
-    """Runs an algorithm with the options of the command line, under a progress bar."""
-    from bitwright.verbs.run import run
-
-    if algorithm.name in SIZED:  # add and multiply name no program
-        keep_program(Target(algorithm.name), algorithm)
-    done: Run = run(algorithm, values, steps=max_steps, network=network or None, progress=TerminalTeller(), **options)
-    return done
-
-
-def run_shipped(
-    name: str, sign: str, given: Mapping[str, str], *, bits: int | None, as_json: bool, **options: Any
-) -> int:
-    """Runs a shipped algorithm on two numbers, and returns the exit code."""
-    values, network = parse_two(given), open_network(options)
-    algorithm = shipped(name, values, bits, networks=network)
-    done = execute(algorithm, values, network=network, **options)
-    p, q, found = in_base_of(given.values(), [*values.values(), done.value])
-    return report(done, f"{p} {sign} {q} = {found}", found, as_json)
 
 
 def report(run: Run, line: str, bare: str, as_json: bool) -> int:

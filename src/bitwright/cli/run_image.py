@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.cli.progress import StepProgress, TerminalTeller, is_quiet, note
-from bitwright.cli.reporting import print_json
-from bitwright.cli.streams import print_lines, reader_gone
+from bitwright.cli.progress import TerminalTeller, is_quiet, note
+from bitwright.cli.reporting import print_json, print_lines
 from bitwright.cli.targets import open_network
 from bitwright.common.errors import InputError, counted
 from bitwright.verbs.images import ImageConsole
@@ -28,15 +27,14 @@ if TYPE_CHECKING:
 class Terminal(ImageConsole):
     """The console of the machine on standard input and output, with Ctrl-C and SIGTERM."""
 
-    def __init__(self, collect: bool, most: int = 0) -> None:
+    def __init__(self, collect: bool) -> None:
         super().__init__()
-        self.collect, self._most = collect, most
+        self.collect = collect
         self._before: dict[int, Any] = {}  # earlier signal handlers
         self.signal: int | None = None  # which stopped the run
         self.in_line = False  # whether the cursor of a terminal is behind text
         self.mid_line = False  # whether the last output byte did not end a line
         self._waiting = False
-        self._far = StepProgress(not is_quiet(), "instructions", at_most=True)
 
     def __enter__(self) -> Terminal:
         with contextlib.suppress(ValueError):  # only the main thread can catch Ctrl-C
@@ -46,18 +44,16 @@ class Terminal(ImageConsole):
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
-        self._far.hide()
         self.flush()
         if self.in_line and sys.stderr is not None and sys.stderr.isatty():
             click.echo(err=True)  # starts a new line for the summary
 
     @property
     def stopped(self) -> bool:
-        """Whether the run should end, because of a signal or because its output has no reader."""
-        return self.signal is not None or (not self.collect and reader_gone())
+        """Whether a signal has ended the run."""
+        return self.signal is not None
 
     def read(self) -> int | None:
-        self._far.hide()
         self.flush()
         if sys.stdin is None:  # closed, so the input has ended
             return None
@@ -73,7 +69,6 @@ class Terminal(ImageConsole):
         return given[0] if given else None
 
     def write(self, byte: int) -> None:
-        self._far.hide()
         self.mid_line = byte != 10
         if self.collect:
             self.collected.append(byte)
@@ -94,10 +89,8 @@ class Terminal(ImageConsole):
         if self._waiting:
             raise KeyboardInterrupt
 
-    def look(self, now: MachineTally) -> bool:
-        """Shows the progress of the run, but not behind its output; False if the run should end."""
-        if not self.in_line:
-            self._far(now.instructions, self._most)
+    def look(self, now: MachineTally) -> bool:  # noqa: ARG002
+        """Whether the run should continue."""
         return not self.stopped
 
 
@@ -113,7 +106,7 @@ def run_image(
     target: str, choice: MachineChoice | None, *, max_steps: int | None, as_json: bool, **options: Any
 ) -> int:
     """Loads, runs and reports an image; exit code 0 if it halts, 130 after Ctrl-C, 143 after SIGTERM, otherwise 1."""
-    terminal = Terminal(as_json, max_steps or 0)
+    terminal = Terminal(as_json)
     done = run(
         open_subleq(target, choice or MachineChoice()),
         terminal,
@@ -134,8 +127,6 @@ def _report(done: ComputerRun, terminal: Terminal, as_json: bool) -> int:
         if terminal.mid_line:
             click.echo()
         print_lines(line for words in done.words for line in words.lines(is_quiet()))
-    if terminal.signal is None and terminal.stopped:  # the output has no reader
-        return 0
     if not as_json:
         for line in done.report():
             note(line)

@@ -11,9 +11,7 @@ import click
 
 from bitwright.cli import options as opt
 from bitwright.cli.progress import note, working
-from bitwright.cli.reporting import print_json
-from bitwright.cli.run_graph import node_program
-from bitwright.cli.streams import print_lines
+from bitwright.cli.reporting import print_json, print_lines
 from bitwright.cli.targets import Target
 from bitwright.common.errors import InputError, columns
 
@@ -25,6 +23,7 @@ def command(target: Target, output: Path | None, text: bool, tile: Any, as_json:
     The id of a program is the sha256 of its canonical text. --tile N shows the kinds of cells and the pattern, which
     has one cell of each kind.
     """
+    from bitwright.verbs.graphs import as_node_program
     from bitwright.verbs.show import cell_kinds, node_report, program_report, save_diagram, tiled
 
     if Path(target.name).suffix.lower() == ".safetensors":
@@ -33,7 +32,7 @@ def command(target: Target, output: Path | None, text: bool, tile: Any, as_json:
         return
     if output is not None and text:
         raise InputError("--text does not go with -o; leave out one of them")
-    if tile is None and (program := node_program(target)) is not None:
+    if tile is None and (program := as_node_program(target.name, target.lets)) is not None:
         opt.allow_only("a node program", "text", "as_json", "tile", "output", "let")
         if output is None:
             if as_json and not text:

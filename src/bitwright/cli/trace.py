@@ -9,10 +9,9 @@ import click
 
 from bitwright.cli import options as opt
 from bitwright.cli.progress import note, working
-from bitwright.cli.reporting import execute, exit_code, print_json
-from bitwright.cli.run_graph import asked_graph
-from bitwright.cli.streams import print_lines
-from bitwright.cli.targets import Target, open_network
+from bitwright.cli.reporting import exit_code, print_json, print_lines
+from bitwright.cli.run import open_graph
+from bitwright.cli.targets import Target, execute, open_network
 from bitwright.verbs.numbers import parse_values
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def command(
     from bitwright.verbs.trace import check_trace, trace_states, trace_text, write_trace
 
     numbers, network = dict[str, int](), open_network(options)
-    algorithm: Algorithm | None = asked_graph(target, inputs, graph)
+    algorithm: Algorithm | None = open_graph(target, inputs, graph)
     if algorithm is None:
         numbers = parse_values(inputs)
         algorithm = target.algorithm(networks=network, values=numbers)

@@ -11,12 +11,10 @@ import click
 from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller, is_quiet, note
 from bitwright.cli.reporting import print_json
-from bitwright.cli.targets import Target, keep_sizes
-from bitwright.cli.tasks import is_task, train_task
+from bitwright.cli.targets import Target
 from bitwright.common.errors import BitwrightWarning, InputError, counted
 
 if TYPE_CHECKING:
-    from bitwright.verbs.executions import Sample
     from bitwright.verbs.network import Network
 
 
@@ -40,23 +38,25 @@ def command(target: Target, others: tuple[str, ...], output: Path | None, as_jso
         raise InputError("Missing option '--output' / '-o': the .safetensors file to write")
     given: dict[str, Any] = {name: value for name, value in how.items() if value is not None}
     seed, workers = given.pop("seed", None), given.pop("workers")
-    if is_task(target.name):
+    if Path(target.name).suffix.lower() == ".task":
         first = seed or 0
-        return train_task(
-            Path(target.name), output, first if isinstance(first, range) else range(first, first + 1), as_json
-        )
+        seeds = first if isinstance(first, range) else range(first, first + 1)
+        return _train_task(Path(target.name), output, seeds, as_json)
     if isinstance(seed, range):
         given |= {"seed": seed[0], "seeds": len(seed)}
     elif seed is not None:
         given["seed"] = seed
     if given.get("device", "cpu") != "cpu":  # PyTorch trains networks on a GPU
         given["trainer"] = "torch"
-    keep_sizes(how["sizes"], target.lets)
     programs = [
         one.algorithm(cells=how["tile"] != "all")
         for one in (target, *(Target(other, lets=target.lets) for other in others))
     ]
-    executions, integer = _sample(given), given.get("weight_bits") != "float"
+    executions, integer = None, given.get("weight_bits") != "float"
+    if "source" in given:
+        from bitwright.verbs.executions import Sample
+
+        executions = Sample(given.pop("source"))
     tell = None if is_quiet() else TerminalTeller()
     if not integer:
         del given["weight_bits"]
@@ -85,15 +85,19 @@ def _wrote(output: Path, document: dict[str, Any], lines: list[str], as_json: bo
     return 0
 
 
-def _sample(given: dict[str, Any]) -> Sample | None:
-    """Removes the options for executions from `given` and returns the sample; None without --from."""
-    source, seed = given.pop("source", None), given.pop("sample_seed", None)
-    if source is None:
-        opt.refuse("goes with --from", "sample_seed")
-        return None
-    from bitwright.verbs.executions import Sample
+def _train_task(task: Path, output: Path, seeds: range, as_json: bool) -> int:
+    """Trains a decoder on a task until one is proved, or all seeds and rounds are used; exit 1 unless it is proved."""
+    from bitwright.verbs.decoders import train_file
 
-    return Sample(source, sample_seed=seed or 0)
+    opt.allow_only("a task (.task)", "output", "seed", "as_json")
+    trained = train_file(task, output, seeds=seeds, tell=TerminalTeller())
+    if as_json:
+        print_json({"file": str(output), "seed": trained.seed, "rounds": trained.rounds, **trained.decision.to_dict()})
+    else:
+        rounds = counted(trained.rounds, "round")
+        note(f"{trained.decision}\n  training   seed {trained.seed}, {rounds} after the first training")
+        click.echo(str(output))
+    return 0 if trained.decision else 1
 
 
 def _lines(network: Network, file: Path) -> list[str]:

@@ -200,7 +200,6 @@ class Certificate(Shown, Report):
         tile: int | None = None,
         device: str | None = None,
         workers: str | int = "1",
-        yes: bool = False,
         progress: Teller | Progress | bool | None = None,
     ) -> Certificate:
         """Proves every claim again, and returns the certificate with `holds` set; raises ProofError otherwise.
@@ -210,7 +209,7 @@ class Certificate(Shown, Report):
         Args:
             what: the program or programs that it is about.
             network: the network that it is about; None for the limit.
-            sizes, tile, device, workers, yes, progress: as for `certify`.
+            sizes, tile, device, workers, progress: as for `certify`.
 
         >>> from bitwright import addition, certify, train
         >>> adder = train(addition(4))
@@ -219,7 +218,7 @@ class Certificate(Shown, Report):
         """
         from bitwright.verbs.certify import ProofWork, check
 
-        work = ProofWork(teller(progress), device, str(workers), yes)
+        work = ProofWork(teller(progress), device, str(workers))
         return check(self, as_programs(what), network, sizes, tile, work)
 
     def to_dict(self) -> dict[str, Any]:

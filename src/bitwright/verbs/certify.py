@@ -44,8 +44,8 @@ from bitwright.verbs.proof_target import ProofTarget, Provable, limit_target, ne
 from bitwright.verbs.reports import refuse
 from bitwright.verbs.sizes import Programs, SizesAsked, Subject, as_programs, by_algorithm
 
-MINUTES = 10  # the longest proof that starts without `yes`
 _LONG = 5  # seconds; longer proofs move to a GPU if there is one
+_DAY = 86_400  # the longest proof that is started
 
 if TYPE_CHECKING:
     from bitwright.transformers.decision import Decision
@@ -74,7 +74,6 @@ def certify(
     tile: Tile | None = None,
     device: str | None = None,
     workers: str | int = "1",
-    yes: bool = False,
     resume: str | PathLike[str] | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> Certificate: ...
@@ -90,7 +89,6 @@ def certify(
     tile: Tile | None = None,
     device: str | None = None,
     workers: str | int = "1",
-    yes: bool = False,
     resume: str | PathLike[str] | None = None,
     module: Module | None = None,
     seconds: float | None = None,
@@ -128,7 +126,6 @@ def certify(
         tile: prove networks of cells, with this many neighbouring cells taken as one; "all" for the whole state.
         device: where states are tried; by default a long proof moves to a GPU.
         workers: how many processes share the states; "all" or "ray".
-        yes: start a proof even if it takes more than 10 minutes.
         resume: a file that records progress; after an interruption the proof continues from it.
         module: for a transformer, the function from tokens to logits that the decoder describes; it is compared with
             the decoder, and replays the counterexample.
@@ -139,13 +136,13 @@ def certify(
         from bitwright.verbs.decoders import certify_decoder
 
         others: dict[str, object] = {"sizes": sizes, "domain": domain, "rounding": rounding, "n": n, "tile": tile}
-        others |= {"device": device, "yes": yes, "workers": str(workers) != "1", "resume": resume}
+        others |= {"device": device, "workers": str(workers) != "1", "resume": resume}
         refuse("does not go with a task of a transformer", padding=padding, **others)
         return certify_decoder(what, network, module=module, seconds=seconds, progress=progress)  # type: ignore[arg-type]
     refuse("goes with a task of a transformer and its decoder", seconds=seconds)
     tell, programs = teller(progress), as_programs(what)
     if network is None:
-        others = {"domain": domain, "device": device, "resume": resume, "yes": yes}
+        others = {"domain": domain, "device": device, "resume": resume}
         why = f"goes with {option('network')}; the proof of the limit has no states to go through"
         refuse(why, workers=str(workers) != "1", **others)
         if n == "reachable" and not hasattr(progress, "working"):
@@ -156,7 +153,7 @@ def certify(
         return Certificate(verdict, prove_chain(target, tell), target.about)
     _check_network_settings(network, rounding, n=n, padding=padding, tile=None if is_model(network) else tile)
     target = network_target(programs, network, sizes, tile, tell, device=device, domain=domain)
-    chain, work = prove_chain(target, tell), ProofWork(tell, device, str(workers), yes, resume)
+    chain, work = prove_chain(target, tell), ProofWork(tell, device, str(workers), resume)
     task = work.prepare(target, domain or usual_domain(target.algorithm.program))
     return Certificate(_prove_network(task, work, target.sizes), chain, target.about)
 
@@ -219,7 +216,6 @@ class ProofWork:
     tell: Teller
     device: str | None = None
     workers: str = "1"
-    yes: bool = False  # start it however long it takes
     resume: str | PathLike[str] | None = None
 
     @property
@@ -229,7 +225,7 @@ class ProofWork:
     def prepare(self, target: ProofTarget, domain: str, check: bool = False) -> ProofTask:
         """The proof task, on a GPU if the CPU would take long and no device was chosen.
 
-        Raises InputError if workers cannot share it, or if it takes more than 10 minutes without `yes`.
+        Raises InputError if workers cannot share it, or if it takes more than a day.
         """
         assert target.network is not None
         task = ProofTask(target.algorithm, target.network, domain, str(self.device or "cpu"))
@@ -244,10 +240,9 @@ class ProofWork:
             self.tell.note(f"on {gpu}; {option('device')} cpu would take about {duration(seconds)}")
             task = replace(task, device="cuda")
             seconds = expected_seconds(task, self.who)
-        if seconds > 60 * MINUTES and not self.yes:
-            begin = f"{option('yes')} begins all the same, {option('resume')} keeps what is done"
-            what = f"{size} will take about {duration(seconds)} here, more than {MINUTES} minutes"
-            raise error("; ".join(filter(None, (what, begin, shorter))))
+        if seconds > _DAY:
+            what = f"{size} would take about {duration(seconds)} here, more than a day"
+            raise error("; ".join(filter(None, (what, shorter))))
         self.tell.note(f"{size} to try, about {duration(seconds)}")
         return task
 
