@@ -134,3 +134,32 @@ def test_markup_and_escape_codes_in_a_file_are_only_text(capsys: Captured, tmp_p
     out = answer(capsys, "show", path)
     assert "[/bold] [red]" in out
     assert "\x1b" not in out
+
+
+COMMAND = [sys.executable, "-m", "bitwright"]
+
+
+def test_a_reader_of_one_line() -> None:
+    """The output is much longer than a pipe holds."""
+    command = [*COMMAND, "show", "addition", "--bits", "3000", "--text"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "bits p[3000]\n"
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait(timeout=PATIENCE) == 1
+
+
+def test_nobody_reads_the_notes() -> None:
+    for stream in ("2>/dev/full", "2>&-", "2> >(true)"):
+        command = ["bash", "-c", f"{' '.join(COMMAND)} add 719 483 {stream}"]
+        found = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+        assert (found.returncode, found.stdout) == (0, b"719 + 483 = 1202\n")
+
+
+def test_a_full_disk_is_a_failure() -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*COMMAND, "add", "1", "2"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "bitwright: cannot write the output: No space left on device\n"

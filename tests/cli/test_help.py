@@ -57,7 +57,7 @@ def test_help_has_every_option_once_below_what_it_is_about(name: str) -> None:
 
 
 # What means the same in every verb has one text: another would be another meaning.
-SAME = ("order", "let", "sample-seed", "width", "rounding", "padding", "tile")
+SAME = ("order", "let", "width", "rounding", "padding", "tile")
 
 
 @pytest.mark.parametrize("name", SAME)

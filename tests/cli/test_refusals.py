@@ -58,7 +58,6 @@ add 1 2 --engine network --network none.safetensors | none.safetensors
 add 1 2 --network proof.json | proof.json certificate
 add 3 2 --engine network --network product.safetensors | multiplication 3 addition
 add 3 2 --engine network --network own.safetensors | 2 1 addition
-add 3 2 --engine network --network float.safetensors --counter | --counter
 multiply 3 9 --engine network --network product.safetensors | multiplication 3 multiplier 9, 4
 multiply 3 2 --bits 4 --engine network --network product.safetensors | 3 --bits 4;
 add 130 4 --engine templates --tile 1 -q | --tile --engine limit kernel sampled network templates
@@ -133,7 +132,7 @@ trace addition p=1 q=2 -o x.npz --only p | --only
 trace addition p=1 q=2 -o /no/such/folder/x.html | /no/such/folder
 trace addition p=1 q=2 --only z | 'z'
 trace permute p=101 | 'permute' addition
-show net.safetensors --let l=3 | --let .bw
+show net.safetensors --let l=3 | --let net.safetensors
 show whole.safetensors --text | --text
 show whole.safetensors --bits 2 | --bits
 show whole.safetensors -o x.svg | --output
@@ -148,7 +147,6 @@ certify addition --check | --check
 certify addition --n declared | bound
 certify addition --padding -1 | 0 1000000000
 certify addition --domain runs | --network
-certify addition --yes | --network
 certify addition --workers 2 | --network
 certify addition --tile 1 --n declared | --n cells
 certify addition --tile 99 | 99
@@ -166,7 +164,6 @@ certify addition --network cells.safetensors --domain runs | cells domain
 certify addition --tile 1 --network whole.safetensors | --tile --network
 size addition --delta 0 | delta 0 1, 0
 size addition --tile 1 --n declared | whole
-size addition --sample-seed 1 | --sample-seed --of network
 size addition --of network --n blocks | --n
 size addition --of network --tile 1 --domain runs | --domain --padding
 size addition --bits 3000 --of network | cells
@@ -189,17 +186,13 @@ train --tile all addition multiplication -o x.safetensors | programs
 train --tile all flood.bw -o x.safetensors | flood --graph
 train --tile all cells.safetensors -o y.safetensors | cells.safetensors network, program
 train --tile all addition -o x.safetensors --device mps | 'mps'; cpu cuda
-train addition --sample-seed 5 -o x.safetensors | --sample-seed --from
-train addition --from x.npz --sample-seed 5 -o x.safetensors | x.npz
 train addition --from runs --padding 3 -o x.safetensors | --padding
 train addition --tile all --weight-bits float --from runs --networks 3 -o x.safetensors | --from
 train addition --tile all --bits 8 --from states:100000 -o x.safetensors | 5,000
 train permutation --tile all --from states:0 -o x.safetensors | 1 1,000,000
 train permutation --tile all --weight-bits float -n 2 --device tpu9 -o x | 'tpu9'
 export addition | --output
-export addition -o x.npz --basis-seed -1 | 0
 export addition --to dataset -o x.csv | .npz
-export addition --sample-seed 5 -o x.npz | --sample-seed dataset
 export addition --from runs --padding 3 -o x.npz | --padding
 export own.bw --to c -o x.c | own.bw program; --program
 export own.bw --to integer -o x.safetensors | own.bw network, .safetensors
@@ -226,8 +219,6 @@ export cells.safetensors -o a.html --program examples/subleq/sieve.sq --bits 3 |
 export none.safetensors --to onnx -o a.onnx | none.safetensors
 export whole.safetensors --to onnx -o none/a.onnx | none
 validate addition --bits 40 | 80 48
-validate addition --sample-seed 3 | --sample-seed --random
-validate addition --random 9 --seed 3 | --seed --sample-seed
 validate addition --engine network --network cells.safetensors --seed 3 | --seed
 validate addition --oracle sums | module:function
 validate addition --oracle no_such_module:f | 'no_such_module'

@@ -26,7 +26,7 @@ steps 8
 @pytest.fixture
 def states(tmp_path: Path) -> Path:
     path = tmp_path / "states.npz"
-    assert main(["export", "addition", "--from", "states:300", "--sample-seed", "1", "-o", str(path), "-q"]) == 0
+    assert main(["export", "addition", "--from", "states:300", "-o", str(path), "-q"]) == 0
     return path
 
 
@@ -83,7 +83,6 @@ BAD: list[tuple[list[str], str]] = [
     (["infer", "{states}", "--blocks", "find", "-o", "x.txt"], "a .bw file"),
     (["infer", "none.npz", "--blocks", "find"], "there is no file none.npz"),
     (["infer", __file__, "--blocks", "find"], "is not an execution file"),
-    (["export", "addition", "--sample-seed", "5", "-o", "x.npz"], "--sample-seed does not go with --to dataset"),
     (["export", "addition", "--from", "runs", "--padding", "3", "-o", "x.npz"], "--padding does not go with --to exec"),
     (["trace", "addition", "p=1", "q=2", "--only", "p", "-o", "x.npz"], "--only does not go"),
 ]

@@ -55,7 +55,7 @@ def test_what_cannot_be_inferred() -> None:
     ("options", "given"),
     [
         ([], {}),
-        (["--domain", "runs", "--sample-seed", "3"], {"domain": "runs", "sample_seed": 3}),
+        (["--domain", "runs"], {"domain": "runs"}),
         (["--padding", "5", "--delta", "0.2"], {"padding": 5, "delta": 0.2}),
         (["--tile", "2"], {"tile": 2}),
     ],
@@ -125,10 +125,7 @@ def test_problems(tmp_path: Path, capsys: Captured) -> None:
         (["--padding", "3"], {"padding": 3}),
         (["--to", "executions"], {"executions": "runs"}),
         (["--from", "runs:4"], {"executions": Sample("runs", runs=4)}),
-        (
-            ["--from", "states:20", "--sample-seed", "5"],
-            {"executions": Sample("states", states=20, sample_seed=5)},
-        ),
+        (["--from", "states:20"], {"executions": Sample("states", states=20)}),
     ],
 )
 def test_datasets(tmp_path: Path, capsys: Captured, options: list[str], given: dict[str, Any]) -> None:
@@ -142,10 +139,7 @@ def test_datasets(tmp_path: Path, capsys: Captured, options: list[str], given: d
     ("options", "given"),
     [
         ([], {}),
-        (
-            ["--engine", "templates", "--random", "7", "--sample-seed", "3"],
-            {"engine": "templates", "random": 7, "sample_seed": 3},
-        ),
+        (["--engine", "templates", "--random", "7"], {"engine": "templates", "random": 7}),
         (["--rounding", "sign", "--padding", "2", "--max-steps", "3"], {"rounding": "sign", "padding": 2, "steps": 3}),
         (["--engine", "sampled", "--networks", "3", "--seed", "2"], {"engine": "sampled", "networks": 3, "seed": 2}),
         (["--engine", "limit", "--tile", "1"], {"engine": "limit", "tile": 1}),

@@ -188,6 +188,8 @@ Networks
     Random seed of the networks.  [default: 0]
 --seed N|N..M | train
     Random seed of the networks; a range is tried until a network is exact.  [default: 0; 0..9 for cells]
+--tolerance X | train
+    Largest error on any example.  [default: 0.001; 0.01 for executions]
 --device NAME | train certify {_RUNS}
     The device for networks: cpu or cuda.  [default: cpu; cuda for long proofs and validations]
 --weight-bits N | export
@@ -225,6 +227,7 @@ _MORE: dict[str, dict[str, Any]] = {
     "export --output": {"required": True},
     "--port": {"type": click.IntRange(0, 65535), "default": 8000, "show_default": True},
     "--check": {"is_flag": False, "flag_value": str(BESIDE)},
+    "--tolerance": {"type": float},
     "--delta": {"type": float, "default": 0.01, "show_default": True},
     "--of": {"default": "ensemble", "show_default": True},
     "--let": _MANY,

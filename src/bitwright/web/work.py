@@ -209,7 +209,7 @@ def _prove(name: str, what: What, network: Any, states: int, limits: Limits, rep
         there = f"there are {readable(states, 10**15)} states, and this page tries at most {limits.proof:,}"
         raise InputError(f"{there}; {instead}{here}")
     own = what if isinstance(what, Algorithm) else Algorithm(name, network.program)
-    return certify(own, network, device="cpu", yes=True, progress=report)
+    return certify(own, network, device="cpu", progress=report)
 
 
 def _export(request: Request, limits: Limits, what: What, network: Any, claim: ExportClaim) -> tuple[Files, Any]:
