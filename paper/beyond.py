@@ -207,11 +207,12 @@ def caption(given: Tables) -> str:
     return (
         f"**Beyond the paper.** Ensembles of width {width:,} (NTK parametrization, plain gradient descent to an error "
         f"of 1e-4, no padding) on {inputs:,} states from random runs that match two examples or more; the sign rule "
-        "masks bits that nothing writes. Marks: the first N at which 90% of the states have every bit right, geometric "
-        f"mean over {len(set(measured.column('trial')))} trials with a 95% interval; an arrow: not within the members "
-        "trained. Dashed: N (and accuracy) expected in the limit with a random start. SBN is machine B with two words "
-        "and two instructions, random code. Bottom middle: 1/2 less the worst margin of one network (zero-output "
-        f"start, calibrated, momentum) against its width, fitted exponents: {fits}. "
+        "masks bits that nothing writes. A mark shows the first N at which 90% of the states have every bit right "
+        f"(geometric mean over {len(set(measured.column('trial')))} trials with a 95% interval); an arrow means that "
+        "more networks are needed than were trained. Dashed lines show N (and accuracy) expected in the limit with a "
+        "random start. SBN is machine B with two words, two instructions and random code. The bottom middle panel "
+        "shows 1/2 minus the worst margin of one network (zero-output start, calibrated, momentum) against its "
+        f"width, with fitted exponents: {fits}. "
         f"{closed} Seed {measured.column('seed')[0]}; trained on: {', '.join(map(str, measured.values('device')))}."
     )
 

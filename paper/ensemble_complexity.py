@@ -159,14 +159,14 @@ def caption(given: Tables) -> str:
     two, three = last["permutation"].column("sign_printed")[:2]
     slopes = ", ".join(f"{name} {growth(part)[0]:.2f}" for name, part in last.items())
     return (
-        "**Figure 5, ensemble complexity.** Networks to average so that every step of every run is right with "
-        f"probability at least {1 - DELTA:g}, in closed form: Eq. (8) as printed; its order without constants; the "
-        "sign rule with the constant 2 and no factor m; and calibrated rounding, without padding. The sign rule gets "
-        "the paper's padding to 21 l and its bound n <= 7l + 1 for multiplication, and for the SBN machines "
-        f"({WORDS} words, {WORDS} instructions; no m) {SPARE} times the smallest certified K. Sign as printed against "
-        f"calibrated: {ends}. Slopes of sigma^2/mu^2 against K: {slopes}. Permutation jumps from {two:,} at 2 bits to "
-        f"{three:,} at 3: with 2 bits, a state that leaves something to chance matches all K = 2 examples and sets "
-        "both bits; with 3, a bit can be unset, and its mean w0 is of order 1/K."
+        "**Figure 5, ensemble complexity.** The number of networks to average so that every step of every run is "
+        f"right with probability at least {1 - DELTA:g}, in closed form. The curves show Eq. (8) as printed, its order "
+        "without constants, the sign rule with the constant 2 and without the factor m, and calibrated rounding "
+        "without padding. For multiplication, the sign rule uses the paper's padding to 21 l and its bound "
+        f"n <= 7l + 1. For the SBN machines ({WORDS} words, {WORDS} instructions; no m), it uses {SPARE} times the "
+        f"smallest certified K. Sign as printed, compared with calibrated: {ends}. Slopes of sigma^2/mu^2 against K: "
+        f"{slopes}. Permutation jumps from {two:,} at 2 bits to {three:,} at 3. With 2 bits, the only random states "
+        "match all K = 2 examples and set both bits. With 3 bits, a bit can be unset, and its mean w0 is of order 1/K."
     )
 
 

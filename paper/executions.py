@@ -218,14 +218,15 @@ def caption(given: Tables) -> str:
     table = given["executions"]
     widths = sorted({int(width) for width in table.where(of="network").numbers("width")})
     return (
-        "**Learning from executions.** Addition of l bits, trained on encoded states with several matches each and "
-        "their next states; right: every bit of the next state. All states are tried up to 2^12, of more "
-        f"{_SAMPLE:,} at random, so exact means right in these. Labels are 0 and 1, scaled: over sqrt(n). Left: the "
-        f"limit, by a dense solve; mean of {len(table.values('trial'))} trials. Middle: trained on states of runs, "
-        "tested in all states and in states of runs. Right: the smallest training set from which on all were right, "
-        f"geometric mean. Networks have widths {', '.join(f'{width:,}' for width in widths)}, zero-output start, "
-        "Nesterov momentum, error 0.01. The reference is the templates' own training set, K = 4l examples, for which "
-        "exactness is proved of the limit."
+        "**Learning from executions.** Addition of l bits, trained on encoded states with several matches each, "
+        "labelled with their next states. A state is right if every bit of its next state is right. If there are at "
+        f"most 2^12 states, all are tried; otherwise {_SAMPLE:,} at random, and exact means right in these. Labels are "
+        "0 and 1; scaled labels are divided by sqrt(n). Left: the limit, by a dense solve; mean of "
+        f"{len(table.values('trial'))} trials. Middle: trained on states of runs, tested in all states and in states "
+        "of runs. Right: the size of the training set from which on all states were right (geometric mean). Networks "
+        f"have widths {', '.join(f'{width:,}' for width in widths)}, zero-output start, Nesterov momentum and error "
+        "0.01. The reference is the training set of the templates, K = 4l examples, for which the limit is proved "
+        "exact."
     )
 
 

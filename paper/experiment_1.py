@@ -143,10 +143,11 @@ def caption(given: Tables) -> str:
     return (
         f"**Appendix E, experiment 1** (Figure 7, left). Networks of width {_width(table)}, random start, plain "
         f"gradient descent to an error of {TOLERANCE:g}, trained on k unit vectors for a random permutation of k "
-        f"bits; tested on {INPUTS:,} random inputs with two ones. A mark is the smallest N for which the rounded "
-        f"average of the first N networks has every bit right for {ACCURACY:.0%} of the inputs: geometric mean over "
-        f"{many} trial{'s' * (many != '1')} with a 95% interval. {limit}Left: the NTK parametrization; right: the "
-        "weights themselves are trained, as in the authors' code (without biases), and the limit is easier. "
+        f"bits, and tested on {INPUTS:,} random inputs with two ones. A mark shows the smallest N for which the "
+        f"rounded average of the first N networks has every bit right for {ACCURACY:.0%} of the inputs (geometric "
+        f"mean over {many} trial{'s' * (many != '1')} with a 95% interval). {limit}Left: the NTK parametrization. "
+        "Right: the weights themselves are trained, as in the authors' code (without biases), which needs fewer "
+        "networks. "
         f"{_ends(table)}{_bounds(given['experiment-1-bounds'])} Seed {table.column('seed')[0]}; trained on: "
         f"{', '.join(map(str, table.values('device')))}."
     )

@@ -111,11 +111,12 @@ def caption(given: Tables) -> str:
     } - {0}
     width = max(trained.numbers("width"), default=0)
     return (
-        f"**Appendix E, experiment 2** (Figure 7, right). The part of {INPUTS:,} random inputs with two ones for "
+        f"**Appendix E, experiment 2** (Figure 7, right). The fraction of {INPUTS:,} random inputs with two ones for "
         "which every bit of the rounded average is right, against the number of networks averaged, for permutations "
         f"of k bits. Width {width:,.0f}, random start, plain gradient descent to an error of {TOLERANCE:g}; mean over "
-        f"{min(many)}{f' to {max(many)}' if len(many) > 1 else ''} trials with a 95% interval (Student). Dashed: "
-        "expected in the limit of infinite width, no fit. Dotted: 90%. Left and right: the two parametrizations. "
+        f"{min(many)}{f' to {max(many)}' if len(many) > 1 else ''} trials with a 95% interval (Student). Dashed lines "
+        "are expected values in the limit of infinite width, without a fit; the dotted line is 90%. The left and "
+        "right panels show the two parametrizations. "
         f"Seed {trained.column('seed')[0]}; trained on: {', '.join(map(str, trained.values('device')))}."
     )
 

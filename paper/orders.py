@@ -56,12 +56,12 @@ def caption(given: Tables) -> str:
     worst = max(abs(table.numbers("exact_exponent") - table.numbers("fitted_exponent")))
     return (
         f"**Lemma 6.1.** Mean and variance of the limit against K, in closed form, at {len(set(sizes))} sizes from "
-        f"{sizes.min():,.0f} to {sizes.max():,.0f}. Bits have one writer unless the legend says otherwise; an unwanted "
-        "correlation is a writer that does not match; a sublinear n is the square root of K. Exponents are "
-        f"least-squares slopes between 10^4 and 10^6; none is further than {worst:.3f} from the exact ones. Dashed "
-        "lines are the cases in which the lemma is wrong: with n = K/2 and one unwanted correlation, w1 and -w0 cancel "
-        "to first order and leave 2/K; with n = K, a set bit with two writers has mean 2 w1 > 0. At n = K every "
-        "example matches, so nothing interferes: an unset bit has no writer and mean 0, and is not drawn."
+        f"{sizes.min():,.0f} to {sizes.max():,.0f}. Bits have one writer unless the legend states otherwise. An "
+        "unwanted correlation is a writer that does not match, and a sublinear n is the square root of K. Exponents "
+        f"are least-squares slopes between 10^4 and 10^6; all are within {worst:.3f} of the exact ones. Dashed lines "
+        "show the cases in which the lemma is wrong. With n = K/2 and one unwanted correlation, w1 and -w0 cancel "
+        "to first order and leave 2/K. With n = K, a set bit with two writers has mean 2 w1 > 0. At n = K every "
+        "example matches, so nothing interferes; an unset bit then has no writer and mean 0, and is not drawn."
     )
 
 

@@ -181,10 +181,11 @@ def caption(given: Tables) -> str:
     last = dict(zip(steps.columns, steps.rows[-1], strict=True))
     return (
         f"**Figure 6, SBN.** Block diagrams of machines A and B with {SHOWN}, drawn from the programs "
-        f"({len(blocks.where(machine='A'))} and {len(blocks.where(machine='B'))} links between kinds of blocks), with "
-        "squares for data, triangles for flags and a star for what begins an instruction; and "
-        f"steps per instruction against memory, for words of {WORD} bits and as many instructions as words: formulas "
-        f"(lines), and counts in runs of the templates up to {largest} words (hollow marks). With {last['words']:,} "
+        f"({len(blocks.where(machine='A'))} and {len(blocks.where(machine='B'))} links between kinds of blocks). "
+        "Squares are data, triangles are flags, and a star marks the block that begins an instruction. The last "
+        f"picture shows the steps per instruction against the memory, for words of {WORD} bits and as many "
+        "instructions as words. Lines are formulas, and hollow marks are counts in runs of the templates, up to "
+        f"{largest} words. With {last['words']:,} "
         f"words, machine A takes {last['machine_a_least']:,} to {last['machine_a_most']:,} steps, machine B "
         f"{last['machine_b']}."
     )

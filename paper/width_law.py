@@ -107,14 +107,14 @@ def caption(given: Tables) -> str:
         f"the ratios lie between {ratios.min():.3f} and {ratios.max():.3f}" if len(ratios) else "there are none yet"
     )
     return (
-        f"**The width law**, without a fitted number. Left: the standard deviation of zhat over {members} networks "
-        "(zero-output start, plain gradient descent to an error of 1e-4) over that of the law, root mean square over "
-        "bits and up to 100 states that match two examples or more (for cells, of each kind), at widths "
-        f"{widths.min():,.0f} to {widths.max():,.0f}; bars are 1.96 jackknife standard errors, the band is 5%. From "
-        f"200 hidden units an example on (dotted) {between}. "
-        "Right: the smallest width at which every bit of every state is right, predicted by draws of the law's "
-        "Gaussian field, and measured on networks trained with momentum, at widths from 32 up by factors of sqrt(2); "
-        f"geometric means over {seeds} each with 95% intervals, predicted and measured: {pairs}. The star and the "
+        f"**The width law**, without fitted numbers. Left: the standard deviation of zhat over {members} networks "
+        "(zero-output start, plain gradient descent to an error of 1e-4), divided by the prediction of the law. This "
+        "is the root mean square over bits and up to 100 states that match two examples or more (for cells, of each "
+        f"kind), at widths {widths.min():,.0f} to {widths.max():,.0f}. Bars are 1.96 jackknife standard errors, and "
+        f"the band is 5%. From 200 hidden units per example on (dotted), {between}. "
+        "Right: the smallest width at which every bit of every state is right. It is predicted by draws of the law's "
+        "Gaussian field, and measured on networks trained with momentum, at widths from 32 up in factors of sqrt(2). "
+        f"Geometric means over {seeds} each with 95% intervals, predicted and measured, are: {pairs}. The star and the "
         "cells are exact at widths too small for a law of first order. SBN is machine B with two words and two "
         f"instructions. Seed 0; trained on: {', '.join(map(str, table.values('device')))}."
     )
