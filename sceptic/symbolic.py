@@ -1,4 +1,4 @@
-"""Rules parsed from their canonical text, and symbolic runs of them."""
+"""Rules parsed from their canonical text, and symbolic steps of them."""
 
 import ast
 import operator
@@ -89,41 +89,6 @@ class Rules:
                 for bit in writes:
                     after[bit] = graph.either(after[bit], matched)
         return after
-
-    def first(self, graph):
-        state, entered = [0] * len(self.bit), [b for bits, _ in self.words["input"].values() for b in bits]
-        for bit in self.start:
-            state[bit] = 1
-        for bit in entered:
-            state[bit] = graph.input()
-        return state
-
-
-def run(rules, graph):
-    """All states of a run, which must end at a time independent of its inputs."""
-    states = [rules.first(graph)]
-    while True:
-        state = states[-1]
-        after = rules.step(graph, state) if rules.halt == "rest" else None
-        ends = after == state if after else len(states) - 1 == rules.steps if rules.halt is None else state[rules.halt]
-        if ends == 1:
-            return states
-        if ends != 0 or len(states) - 1 == rules.steps or len(graph.parts) > 3_000_000:
-            raise ValueError("this checker requires all runs to end after the same number of steps")
-        states.append(after or rules.step(graph, state))
-
-
-def statement(text):
-    """The tree of a line, and the values of its indices."""
-    truth, *loops = re.split(r" for (?=\w+ in )|, (?=\w+ in )", text)
-    if "=>" in truth:
-        raise ValueError("this checker does not support =>")
-    rows = [{}]
-    for name, _, bounds in (loop.partition(" in ") for loop in loops):
-        ends = bounds.split("..")
-        spans = [(row, [value(parsed(end), row) for end in ends]) for row in rows]
-        rows = [{**row, name: i} for row, (first, last) in spans for i in range(first, last + 1)]
-    return parsed(truth), rows
 
 
 def parsed(text):

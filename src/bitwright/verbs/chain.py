@@ -166,12 +166,12 @@ def _claim_at_sizes(programs: Sequence[Algorithm], text: str | None) -> Claim:
     from bitwright.proofs.unrolling import prove_at_size
 
     for one in programs:
-        claim = (found := prove_at_size(one)).claim()
+        claim = prove_at_size(one)
         if claim.verdict == "refuted":
             return claim
         if claim.verdict != "proved":
-            at = "" if found.size == ONE_SIZE else f"at size {found.size}: "
-            return Claim("function", "not decided", "none", "closure", f"{at}{found.method}")
+            at = "" if claim.sizes == ONE_SIZE else f"at size {claim.sizes}: "
+            return Claim("function", "not decided", "none", "closure", f"{at}{claim.method}")
     if text is None or len(programs) == 1:
         return claim
     return replace(claim, sizes=text, sentence=f"proved at the sizes {text} ({claim.method})")

@@ -66,8 +66,16 @@ class RoundsProof:
     """A proof at every size by the invariants at one bit; raises NoChainError or NoShapeError where it fails."""
 
     def __init__(self, rules: RuleText, algorithm: Algorithm, lets: Mapping[str, int], proves: Proves) -> None:
-        self._cut_at(algorithm, proves)
-        self.tree, self.seen = rules.tree, SEEN
+        self.algorithm, self.proves, self.rules = algorithm, proves, rules
+        self.inside: dict[str, Any] = {}  # proofs of the texts of busy arrays
+        cuts = [line for line in algorithm.invariants if line.at is not None]
+        self.lines = [line for line in cuts if line.at == cuts[0].at]
+        at = self.lines[0].at if self.lines else None
+        if at is None or at.index is not None:
+            raise NoShapeError("no invariant is at a single bit")
+        self.cut = at.text
+        if algorithm.halt is not None or algorithm.steps is None:
+            raise NoShapeError("cut points need runs of a known number of steps")
         numbers = {**rules.numbers, **lets}
         self.size = size_of(rules, numbers)
         self.numbers = {name: value for name, value in numbers.items() if name != self.size}
@@ -79,62 +87,46 @@ class RoundsProof:
         margin = reach(self.reader, lines).margin
         if margin > MAX_MARGIN:
             raise NoShapeError(f"a distance of {margin} bits from an end; the most is {MAX_MARGIN}")
-        self.top = 4 * margin + 8
-        lengths = {
+        top = 4 * margin + 8
+        self.lengths = {
             array: affine_growth(self.reader.form(extents[0], {})) if extents else Growth([1])
             for array, extents in rules.extents.items()
         }
         (count,) = (item.value for item in rules.each(syntax.Count) if item.token.text == "steps")
-        sizes = range(self.reader.first(), self.top + 1)
+        sizes = range(self.reader.first(), top + 1)
         programs = {size: rules.at_or_none({**lets, self.size: size}) for size in sizes}
         self.sizes = {size: program for size, program in programs.items() if program is not None}
-        if self.top not in self.sizes or SEEN not in self.sizes:
-            raise NoShapeError(f"the text is no program at {self.size} = {self.top}")
+        if top not in self.sizes or SEEN not in self.sizes:
+            raise NoShapeError(f"the text is no program at {self.size} = {top}")
         self.least = min(self.sizes)
         self.about = CoveredSizes({self.size: self.least}, rules.fixed(self.numbers))
-        self._cut_state(lengths, growth_of(self.reader, count))
-
-    def _cut_at(self, algorithm: Algorithm, proves: Proves) -> None:
-        """The bit at which runs are cut, and the invariants there."""
-        self.algorithm, self.proves = algorithm, proves
-        cuts = [line for line in algorithm.invariants if line.at is not None]
-        self.lines = [line for line in cuts if line.at == cuts[0].at]
-        at = self.lines[0].at if self.lines else None
-        if at is None or at.index is not None:
-            raise NoShapeError("no invariant is at a single bit")
-        self.cut = at.text
-        if algorithm.halt is not None or algorithm.steps is None:
-            raise NoShapeError("cut points need runs of a known number of steps")
-
-    def _cut_state(self, lengths: Mapping[str, Growth], total: Growth) -> None:
-        """What every array is where a round starts; a run takes `total` steps."""
-        self.lengths, self.total = lengths, total
+        self.total = growth_of(self.reader, count)  # the steps of a run
         named = {name.text for line in self.lines for name in names_in(line.truth) if not name.entered}
-        self.words = [array for array in lengths if array in named]
+        self.words = [array for array in self.lengths if array in named]
         self.cut_state: State = {
-            array: ("word", array) if array in self.words else ON if array == self.cut else OFF for array in lengths
+            array: ("word", array) if array in self.words else ON if array == self.cut else OFF
+            for array in self.lengths
         }
         self.unary: set[str] = set()  # words that are ones below some place, and 0 above
-        self.inside: dict[str, Any] = {}  # proofs of the texts of busy arrays
 
     def prove(self) -> str:
         """Proves all `ensure` lines, and says how."""
-        self.entered = self._entry()
-        outputs = {word.name: self.array_of(word.name) for word in self.algorithm.outputs}
+        self.ports = self._ports()
+        entered = self._entry()
+        outputs = {word.name: self.ports[word.name][0] for word in self.algorithm.outputs}
         arrays: Values = {name: {(array,): 1} for name, array in outputs.items()}
         for name, array in outputs.items():
-            if self._port_length(name) != self.lengths[array]:
+            if self.ports[name][1] != self.lengths[array]:
                 raise NoShapeError(f"the output {name} is a part of an array")
         plain = [line for line in self.algorithm.conditions if not {"%", "//"} & {*str(line).split()}]
         conditions = [atom for line in plain for atom in self._atoms(line, {}, needed=False)]
         invariants = [(line, atom) for line in self.lines for atom in self._atoms(line, self.words)]
         ensured = [(line, atom.put(arrays)) for line in self.algorithm.ensures for atom in self._atoms(line, outputs)]
-        self.stated = {str(line): atom.value for line, atom in ensured if atom.sign == "=="}
         given = [*self._sizes(), *conditions]
         for line, atom in invariants:
-            if not self._true(atom.put(self.entered), given):
+            if not self._true(atom.put(entered), given):
                 raise NoShapeError(f"the invariant '{line}' does not hold at the start")
-        self.possible = paths = self.paths(self.cut_state)
+        self.possible = paths = self._paths(self.cut_state)
         for way in paths:
             self._check(way)
             self.unary = {word for word in self.unary if way.states[-1][word] in (("down", word), ("word", word), OFF)}
@@ -142,28 +134,25 @@ class RoundsProof:
         while True:
             known = [*given, *exact]
             self.same = _inputs_among(exact)
-            self.ways, kept = self._kept(paths, invariants, known)
-            if not self.ways:
+            ways, kept = self._kept(paths, invariants, known)
+            if not ways:
                 raise NoShapeError("no path of a round is ever taken")
             if all(not loose for atom, loose in kept if atom in exact):
                 break
             exact = [atom for atom, loose in kept if not loose]  # the others hold modulo powers of two only
-        self.plain = len(self.ways) == len(paths) and not conditions and all(atom.sign == "==" for atom, _ in kept)
-        self.plain &= all(value.keys() != {()} and len(value) < 2 for value in self.entered.values())
-        self.plain &= all(len(wait.parts) == 1 for way in paths for wait in way.waits.values())
-        self.kept = [(atom.value, self._least(loose)) for atom, loose in kept if atom.sign == "=="]
-        self.measure = measure = self._bound(self.ways)
+        equations = [(atom.value, self._least(loose)) for atom, loose in kept if atom.sign == "=="]
+        self.measure = measure = self._bound(ways)
         self._rest(measure, known)
         ends = {**self.same, measure: ZERO}
         last = [atom.put(ends) for atom in known]
         for line, atom in ensured:
             if not self._concluded(atom.put(ends), last) and not (
-                atom.sign == "==" and any(self.follows(atom.value, *one) for one in self.kept)
+                atom.sign == "==" and any(self._follows(atom.value, *one) for one in equations)
             ):
                 raise NoShapeError(f"'{line}' was not shown to follow from the invariants where {measure} is 0")
             last.append(atom.put(ends))
         methods = sorted({one.method for one in self.inside.values()})
-        return "; ".join([*methods, f"cut at {self.cut}, {counted(len(self.ways), 'path')}"])
+        return "; ".join([*methods, f"cut at {self.cut}, {counted(len(ways), 'path')}"])
 
     # Lines as polynomials.
 
@@ -193,7 +182,7 @@ class RoundsProof:
         """How large words and inputs are."""
         yield Fact(">=", {(POWER,): 1 << max(0, -self.least), (): -(1 << max(0, self.least))})
         for name in (*self.words, *(f"in.{word.name}" for word in self.algorithm.inputs)):
-            length = self.length_of(name)
+            length = self._length_of(name)
             if length is not None:
                 yield Fact(">=", room({(name,): 1}, length))
 
@@ -220,16 +209,16 @@ class RoundsProof:
 
     def _entry(self) -> dict[str, Polynomial]:
         """What the words are at the start, in terms of the inputs."""
-        ports = {word.name: self.array_of(word.name) for word in self.algorithm.inputs}
         found: dict[str, Polynomial] = {word: {} for word in self.words}
-        for name, array in ports.items():
+        for name in (word.name for word in self.algorithm.inputs):
+            array, _ = self.ports[name]
             if array not in self.words or found[array]:
                 raise NoShapeError(f"the input {name} is not the lower end of a word of the invariant")
             found[array] = {(f"in.{name}",): 1}
         if any(word.signed for word in (*self.algorithm.inputs, *self.algorithm.outputs)):
             raise NoShapeError("cut points take unsigned words only")
-        fields = {item.name: item.bits().tolist() for item in self.sizes[self.seen].program.layout.fields}
-        started = set(self.sizes[self.seen].start)
+        fields = {item.name: item.bits().tolist() for item in self.sizes[SEEN].program.layout.fields}
+        started = set(self.sizes[SEEN].start)
         ones = {word for word in self.words if not found[word] and set(fields[word]) <= started}
         found |= {word: room(ZERO, self.lengths[word]) for word in ones}
         first = {word for word in self.words if fields[word][0] in started} - ones
@@ -240,45 +229,31 @@ class RoundsProof:
             starting = {layout.bit(self.cut), *(layout[word].bits().tolist()[0] for word in first)}
             if set(algorithm.start) != starting.union(*(layout[word].bits().tolist() for word in ones)):
                 raise NoShapeError(f"a run starts with other bits on than {self.cut}, at {self.size} = {size}")
-            self._check_ports(size, algorithm)
         return found
 
-    def _check_ports(self, size: int, algorithm: Algorithm) -> None:
-        """Inputs and outputs are lower ends of arrays, as long as their lines say."""
-        arrays = {item.name: item.bits().tolist() for item in algorithm.program.layout.fields}
-        for word in (*algorithm.inputs, *algorithm.outputs):
-            array, length = self._port(word.name)
-            if list(word.bits) != arrays[array][: int(length(size))]:
-                raise NoShapeError(f"'{word.name}' is not the lower end of an array at {self.size} = {size}")
-
-    def array_of(self, name: str) -> str:
-        """The array of which an input or output is the lower end."""
-        return self._port(name)[0]
-
-    def _port_length(self, name: str) -> Growth:
-        return self._port(name)[1]
-
-    def _port(self, name: str) -> tuple[str, Growth]:
-        """The array of an input or output, and how many of its lowest bits it has."""
-        for item in self.tree.statements:
-            if not isinstance(item, syntax.PortLine) or (item.name and len(item.members) > 1):
-                continue
+    def _ports(self) -> dict[str, tuple[str, Growth]]:
+        """The array of which each input or output is the lower end, and how many bits of it."""
+        found: dict[str, tuple[str, Growth]] = {}
+        for item in self.rules.each(syntax.PortLine):
             for member in item.members:
-                if name != (item.name or member.token).text:
-                    continue
-                if not member.parts:
-                    return member.token.text, self.lengths[member.token.text]
-                first, last = member.parts[0].first, member.parts[0].last
-                if len(member.parts) > 1 or first is None or last is None:
-                    continue
-                length = self.reader.form(last, {})
-                if self.reader.form(first, {}) == IndexForm(0, 1, {}) and not length.index:
-                    return member.token.text, affine_growth(length)
-        raise NoShapeError(f"'{name}' is not the lower end of an array")
+                name, array, parts = (item.name or member.token).text, member.token.text, member.parts
+                if not parts:
+                    found.setdefault(name, (array, self.lengths[array]))
+                elif len(parts) == 1 and parts[0].first is not None and parts[0].last is not None:
+                    first, last = (self.reader.form(end, {}) for end in (parts[0].first, parts[0].last))
+                    if first == IndexForm(0, 1, {}) and not last.index:
+                        found.setdefault(name, (array, affine_growth(last)))
+        for size, algorithm in self.sizes.items():
+            arrays = {item.name: item.bits().tolist() for item in algorithm.program.layout.fields}
+            for word in (*algorithm.inputs, *algorithm.outputs):
+                array, length = found.get(word.name, ("", Growth([0])))
+                if not array or list(word.bits) != arrays[array][: int(length(size))]:
+                    raise NoShapeError(f"'{word.name}' is not the lower end of an array at {self.size} = {size}")
+        return found
 
     # The paths of a round: found at one size, shown at all.
 
-    def paths(self, start: State) -> list[Path]:
+    def _paths(self, start: State) -> list[Path]:
         found, ahead = [], [Path({})]
         while ahead:
             way = ahead.pop()
@@ -299,13 +274,13 @@ class RoundsProof:
         return at
 
     def _walked(self, way: Path) -> Path:
-        at = self._at(self.seen, way)
+        at = self._at(SEEN, way)
         while True:
             state = way.states[-1]
             starting = (array for array, bits in at.arrays.items() if state[array] == FIRST and len(bits) > 1)
-            timer = next((array for array in starting if self.lengths[array][1] > 0 or not self.seen), None)
+            timer = next((array for array in starting if self.lengths[array][1] > 0), None)
             if timer is not None:
-                wait = found_wait(at, state, timer, self.tree, 1 + len(way.waits))
+                wait = found_wait(at, state, timer, self.rules.tree, 1 + len(way.waits))
                 for array in wait.busy:
                     if wait.after[array] != OFF:
                         at.word(wait.after[array][1], array)
@@ -331,7 +306,8 @@ class RoundsProof:
                         self.inside[text] = self.proves(text, self.numbers_of(text))
                     except BitwrightError as error:  # such as an array that nothing writes
                         raise NoShapeError(f"{', '.join(busy)} have no rules of their own: {error}") from None
-                if not self.covers(text, self.inside[text]):
+                sizes = self.inside[text].sizes
+                if sizes is None or {**self.numbers_of(text), self.size: self.least} not in sizes:
                     raise NoShapeError(f"what {', '.join(busy)} compute while {wait.timer} runs is not decided")
         for size in self.sizes:
             at = self._at(size, way)
@@ -342,7 +318,7 @@ class RoundsProof:
                     right = all(made[array] == at.bits(array, after[array]) for array in at.arrays)
                 else:
                     texts = [text for _, text in phase.parts]
-                    owns = [RuleText.of(text).at(self.numbers_at(text, size)) for text in texts]
+                    owns = [RuleText.of(text).at({**self.numbers_of(text), self.size: size}) for text in texts]
                     right = holds(at, before, phase, owns)
                     for array in phase.busy:
                         if phase.after[array] != OFF:
@@ -350,19 +326,11 @@ class RoundsProof:
                 if not right:
                     raise NoShapeError(f"a round is another one at {self.size} = {size}")
 
-    def covers(self, text: str, proof: Any) -> bool:
-        """Whether what a text of busy arrays computes is proved at all sizes."""
-        return proof.sizes is not None and self.numbers_at(text, self.least) in proof.sizes
-
-    def numbers_at(self, text: str, size: int) -> dict[str, int]:
-        """The numbers of a text of busy arrays at a size."""
-        return {**self.numbers_of(text), self.size: size}
-
     def numbers_of(self, text: str) -> dict[str, int]:
         """The numbers other than the size that a text of busy arrays has."""
         return {name: value for name, value in self.numbers.items() if name in RuleText.of(text).numbers}
 
-    def steps(self, way: Path) -> Growth:
+    def _steps(self, way: Path) -> Growth:
         waits = (self.lengths[wait.timer] for wait in way.waits.values())
         return sum(waits, Growth([len(way.states) - 1 - len(way.waits)]))
 
@@ -401,14 +369,14 @@ class RoundsProof:
             moves = {way.states[-1][word] for way in ways}
             if not any(moves <= {(what, word), OFF} for what in ("down", "up")):
                 continue
-            if all(never_negative(self.total - self.lengths[word] * self.steps(way), self.least) for way in ways):
+            if all(never_negative(self.total - self.lengths[word] * self._steps(way), self.least) for way in ways):
                 return word
         raise NoShapeError("no word was shown to run empty before the run is over")
 
     def _rest(self, measure: str, known: list[Fact]) -> None:
         """From cut states in which the word is 0 every step keeps all outputs, and the word stays 0."""
-        arrays = [self.array_of(word.name) for word in self.algorithm.outputs]
-        self.resting = self.paths({**self.cut_state, measure: OFF})
+        arrays = [self.ports[word.name][0] for word in self.algorithm.outputs]
+        self.resting = self._paths({**self.cut_state, measure: OFF})
         for way in self.resting:
             self._check(way)
             if way.states[-1][measure] != OFF:
@@ -419,19 +387,19 @@ class RoundsProof:
             if busy & {*arrays} or any(state[array] != ("word", array) for state in way.states for array in arrays):
                 raise NoShapeError(f"the outputs may change after {measure} is 0")
 
-    def follows(self, stated: Polynomial, difference: Polynomial, exponent: Growth) -> bool:
+    def _follows(self, stated: Polynomial, difference: Polynomial, exponent: Growth) -> bool:
         """Whether a line is an invariant with the measure 0, and too small for another multiple of the power."""
         left = substitute(difference, {self.measure: ZERO})
         same = any(not combine(stated, left, sign) for sign in (1, -1))
         return same and (not exponent or self._small(stated, exponent))
 
-    def length_of(self, name: str) -> Growth | None:
+    def _length_of(self, name: str) -> Growth | None:
         """The length of an array, or of the input `in.NAME`."""
-        return self._port_length(name[3:]) if name.startswith("in.") else self.lengths.get(name)
+        return self.ports[name[3:]][1] if name.startswith("in.") else self.lengths.get(name)
 
     def _small(self, difference: Polynomial, exponent: Growth) -> bool:
         """Whether a difference lies between -2^exponent and 2^exponent: then it is 0 if it is so modulo that power."""
-        lengths = {name: self.length_of(name) for names in difference for name in names}
+        lengths = {name: self._length_of(name) for names in difference for name in names}
         if any(length is None or int(length[0]) < 0 for length in (exponent, *lengths.values())):
             return False
         tops = {name: room(ZERO, length) for name, length in lengths.items() if length is not None}
@@ -452,34 +420,6 @@ class RoundsProof:
             "rest": [way.document(proofs) for way in self.resting],
             "phases": [one.certificate for one in self.inside.values()],
         }
-
-
-class RoundsAtSize(RoundsProof):
-    """The same at the one size that an algorithm has, with proofs of its own for what busy arrays compute."""
-
-    def __init__(self, algorithm: Algorithm, proves: Proves) -> None:
-        self._cut_at(algorithm, proves)
-        self.tree, self.numbers, self.size, self.least, self.seen = RuleText.of(algorithm.text()).tree, {}, "size", 0, 0
-        self.sizes, fields = {0: algorithm}, algorithm.program.layout.fields
-        if any(len(item.shape) > 1 for item in fields):
-            raise NoShapeError("an array has several indices")
-        self._cut_state({item.name: Growth([item.size]) for item in fields}, Growth([algorithm.steps or 0]))
-
-    def covers(self, _: str, proof: Any) -> bool:
-        return bool(proof)
-
-    def numbers_at(self, *_: object) -> dict[str, int]:
-        return {}
-
-    def _power(self, _: Expression) -> Polynomial | None:
-        return None
-
-    def _port(self, name: str) -> tuple[str, Growth]:
-        word = next(one for one in (*self.algorithm.inputs, *self.algorithm.outputs) if one.name == name)
-        for item in self.algorithm.program.layout.fields:
-            if list(word.bits) == item.bits().tolist()[: len(word.bits)]:
-                return item.name, Growth([len(word.bits)])
-        raise NoShapeError(f"'{name}' is not the lower end of an array")
 
 
 def _inputs_among(atoms: list[Fact]) -> Values:

@@ -1,5 +1,5 @@
 """Proofs at a fixed size: all runs of a program as one graph of literals, and a SAT solver."""
 
-from bitwright.proofs.unrolling.proof import SizeProof, prove_at_size
+from bitwright.proofs.unrolling.proof import prove_at_size
 
-__all__ = ["SizeProof", "prove_at_size"]
+__all__ = ["prove_at_size"]

@@ -1,213 +1,194 @@
-"""Integers made of literals, and what `ensure` and `invariant` lines say of them.
-
-They are two's complement, the sign bit last, as wide as needed, so that nothing ever overflows.
-"""
+"""Integers made of literals, and what `ensure` and `where` lines say of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
-from bitwright.proofs.unrolling import numbers
 from bitwright.proofs.unrolling.graph import FALSE, TRUE, AndGraph, Literal
 from bitwright.rules.ensures import EnsureLine
-from bitwright.rules.expressions import Constant, Expression, Named, Negation
-
-Number = tuple[Literal, ...]  # least significant bit first; the last one counts negative
+from bitwright.rules.expressions import Combined, Constant, Expression, Named, Negation, combined
 
 
-def unsigned(bits: Sequence[Literal]) -> Number:
-    """The number with these binary digits.
+class Number:
+    """An integer in two's complement, its lowest bit first, as wide as needed, so that nothing overflows.
 
-    >>> unsigned([TRUE, TRUE])
-    (1, 1, 0)
+    A comparison gives the number 1 or 0.
+
+    >>> graph = AndGraph()
+    >>> (Number.of(graph, -7) * 3).known, (Number.of(graph, 2) < 3).known, Number.of(graph, -2).bits
+    (-21, 1, (0, 1, 1))
     """
-    return _trimmed((*bits, FALSE))
+
+    def __init__(self, graph: AndGraph, bits: Sequence[Literal], signed: bool = True) -> None:
+        bits = tuple(bits) if signed else (*bits, FALSE)
+        width = len(bits)
+        while width > 1 and bits[width - 1] == bits[width - 2]:
+            width -= 1
+        self.graph, self.bits = graph, bits[:width]
+
+    @classmethod
+    def of(cls, graph: AndGraph, value: int | Number) -> Number:
+        """The number with a known value."""
+        if isinstance(value, Number):
+            return value
+        return cls(graph, [value >> place & 1 for place in range(value.bit_length() + 1)])
+
+    @property
+    def known(self) -> int | None:
+        """Its value, if it does not depend on anything."""
+        if any(bit > TRUE for bit in self.bits):
+            return None
+        return sum(bit << place for place, bit in enumerate(self.bits[:-1])) - (self.bits[-1] << len(self.bits) - 1)
+
+    @property
+    def truth(self) -> Literal:
+        """Whether it is not 0."""
+        return self.graph.any(self.bits)
+
+    def bit(self, place: int) -> Number:
+        """The number 1 or 0 of one of its bits, from 0."""
+        return Number(self.graph, [self.bits[min(place, len(self.bits) - 1)]], signed=False)
+
+    def _wide(self, width: int) -> tuple[Literal, ...]:
+        return self.bits + self.bits[-1:] * (width - len(self.bits))
+
+    def _plus(self, other: Number, carry: Literal) -> Number:
+        graph, width, total = self.graph, max(len(self.bits), len(other.bits)) + 1, []
+        for x, y in zip(self._wide(width), other._wide(width), strict=True):
+            half = graph.differ(x, y)
+            total.append(graph.differ(half, carry))
+            carry = graph.either(graph.both(x, y), graph.both(half, carry))
+        return Number(graph, total)
+
+    def __invert__(self) -> Number:
+        return Number(self.graph, [bit ^ 1 for bit in self.bits])
+
+    def __add__(self, other: Number | int) -> Number:
+        return self._plus(Number.of(self.graph, other), FALSE)
+
+    def __sub__(self, other: Number | int) -> Number:
+        return self._plus(~Number.of(self.graph, other), TRUE)
+
+    def __mul__(self, other: Number | int) -> Number:
+        """Shifts one factor for every bit of the other; a constant is better the other."""
+        a, b, graph = self, Number.of(self.graph, other), self.graph
+        if a.known is not None:
+            a, b = b, a
+        rows = [
+            Number(graph, (FALSE,) * at + tuple(graph.both(bit, x) for x in a.bits)) for at, bit in enumerate(b.bits)
+        ]
+        return sum(rows[:-1], Number.of(graph, 0)) - rows[-1]
+
+    def __pow__(self, exponent: Number) -> Number:
+        base, power = self.known, exponent.known
+        assert base is not None
+        assert power is not None  # a line has only constants for powers
+        return Number.of(self.graph, base**power)
+
+    def divided(self, by: Number) -> tuple[Number, Number]:
+        """Quotient, rounded down, and remainder, for a divisor of 0 or more; 0 and the number itself where that is 0.
+
+        >>> graph = AndGraph()
+        >>> [number.known for number in Number.of(graph, -7).divided(Number.of(graph, 3))]
+        [-3, 2]
+        """
+        graph, a, fixed = self.graph, self.bits, by.known or 0
+        if fixed.bit_count() == 1:
+            power = fixed.bit_length() - 1
+            return Number(graph, a[min(power, len(a) - 1) :]), Number(graph, self._wide(power)[:power], signed=False)
+        sign, rest, quotient = a[-1], Number.of(graph, 0), list[Literal]()
+        for bit in reversed(a[:-1]):  # of the number, or of -1 minus it if it is negative
+            rest = Number(graph, (graph.differ(bit, sign), *rest.bits[:-1]), signed=False)
+            short = rest - by
+            quotient.append(short.bits[-1] ^ 1)
+            rest = _chosen(short.bits[-1], rest, short)
+            rest = Number(graph, rest._wide(len(by.bits))[: len(by.bits) - 1], signed=False)  # it is below `by`
+        whole = Number(graph, [graph.both(by.truth, graph.differ(bit, sign)) for bit in (*reversed(quotient), FALSE)])
+        return whole, _chosen(by.truth, _chosen(sign, by + ~rest, rest), self)
+
+    def same_bits(self, other: Number | int) -> list[Literal]:
+        """One literal for each place, lowest first, that says that both numbers agree there."""
+        other = Number.of(self.graph, other)
+        width = max(len(self.bits), len(other.bits))
+        return [self.graph.differ(x, y) ^ 1 for x, y in zip(self._wide(width), other._wide(width), strict=True)]
+
+    def _truth(self, literal: Literal) -> Number:
+        return Number(self.graph, [literal], signed=False)
+
+    def __eq__(self, other: object) -> Number:  # type: ignore[override]
+        assert isinstance(other, Number | int)
+        return self._truth(self.graph.all(self.same_bits(other)))
+
+    def __ne__(self, other: object) -> Number:  # type: ignore[override]
+        return self._truth((self == other).bits[0] ^ 1)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __lt__(self, other: Number | int) -> Number:
+        return self._truth((self - other).bits[-1])
+
+    def __gt__(self, other: Number | int) -> Number:
+        return Number.of(self.graph, other) < self
+
+    def __ge__(self, other: Number | int) -> Number:
+        return (self < other) == 0
+
+    def __le__(self, other: Number | int) -> Number:
+        return (self > other) == 0
+
+    def __and__(self, other: Number) -> Number:
+        return self._truth(self.graph.both(self.truth, other.truth))
+
+    def __or__(self, other: Number) -> Number:
+        return self._truth(self.graph.either(self.truth, other.truth))
 
 
-def constant(value: int) -> Number:
-    """A known integer.
-
-    >>> constant(-2), constant(2)
-    ((0, 1, 1), (0, 1, 0))
-    """
-    return tuple(value >> place & 1 for place in range(value.bit_length() + 1))
-
-
-def known(number: Number) -> int | None:
-    """The integer that a number is, if it does not depend on anything."""
-    if any(bit > TRUE for bit in number):
-        return None
-    return sum(bit << place for place, bit in enumerate(number[:-1])) - (number[-1] << len(number) - 1)
-
-
-def add(graph: AndGraph, a: Number, b: Number, carry: Literal = FALSE) -> Number:
-    """a + b, plus one if the carry is on."""
-    width = max(len(a), len(b)) + 1
-    total = []
-    for x, y in zip(_widened(a, width), _widened(b, width), strict=True):
-        half = graph.differ(x, y)
-        total.append(graph.differ(half, carry))
-        carry = graph.either(graph.both(x, y), graph.both(half, carry))
-    return _trimmed(tuple(total))
-
-
-def invert(a: Number) -> Number:
-    """-a - 1."""
-    return tuple(bit ^ 1 for bit in a)
-
-
-def subtract(graph: AndGraph, a: Number, b: Number) -> Number:
-    """a - b."""
-    return add(graph, a, invert(b), TRUE)
-
-
-def multiply(graph: AndGraph, a: Number, b: Number) -> Number:
-    """a * b, by shifting a for every bit of b; a constant factor is better the second."""
-    if known(a) is not None:
-        a, b = b, a
-    product = constant(0)
-    for place, bit in enumerate(b[:-1]):
-        product = add(graph, product, (FALSE,) * place + tuple(graph.both(bit, x) for x in a))
-    negative = (FALSE,) * (len(b) - 1) + tuple(graph.both(b[-1], x) for x in a)
-    return subtract(graph, product, negative)
-
-
-def power_remainder(a: Number, exponent: int) -> Number:
-    """a mod 2^exponent.
-
-    >>> power_remainder(constant(-1), 2)
-    (1, 1, 0)
-    """
-    return unsigned(_widened(a, max(len(a), exponent))[:exponent])
-
-
-def divide(graph: AndGraph, a: Number, by: Number) -> tuple[Number, Number]:
-    """a // by, rounded down, and a % by, for by >= 0; they are 0 and a where by is 0.
-
-    >>> divide(AndGraph(), constant(-7), constant(3))[1] == constant(2)
-    True
-    """
-    fixed = known(by) or 0
-    if fixed.bit_count() == 1:
-        return a[min(fixed.bit_length(), len(a)) - 1 :], power_remainder(a, fixed.bit_length() - 1)
-    sign, rest, quotient, some = a[-1], constant(0), [], graph.any(by)
-    for bit in reversed(a[:-1]):  # of a, or of -a - 1 if it is negative
-        rest = unsigned((graph.differ(bit, sign), *rest[:-1]))
-        short = subtract(graph, rest, by)
-        quotient.append(short[-1] ^ 1)
-        rest = unsigned(_widened(choose(graph, short[-1], rest, short), len(by))[: len(by) - 1])  # it is below `by`
-    whole = _trimmed(tuple(graph.both(some, graph.differ(bit, sign)) for bit in (*reversed(quotient), FALSE)))
-    return whole, choose(graph, some, choose(graph, sign, add(graph, by, invert(rest)), rest), a)
-
-
-def less(graph: AndGraph, a: Number, b: Number) -> Literal:
-    """Whether a < b."""
-    return subtract(graph, a, b)[-1]
-
-
-def equal_bits(graph: AndGraph, a: Number, b: Number) -> list[Literal]:
-    """One literal for each place, lowest first, that says that a and b agree there."""
-    width = max(len(a), len(b))
-    return [graph.differ(x, y) ^ 1 for x, y in zip(_widened(a, width), _widened(b, width), strict=True)]
-
-
-def choose(graph: AndGraph, condition: Literal, then: Number, otherwise: Number) -> Number:
+def _chosen(condition: Literal, then: Number, otherwise: Number) -> Number:
     """`then` if the condition holds, else `otherwise`."""
-    width = max(len(then), len(otherwise))
-    pairs = zip(_widened(then, width), _widened(otherwise, width), strict=True)
-    return _trimmed(tuple(graph.choose(condition, x, y) for x, y in pairs))
+    width = max(len(then.bits), len(otherwise.bits))
+    pairs = zip(then._wide(width), otherwise._wide(width), strict=True)
+    return Number(then.graph, [then.graph.choose(condition, x, y) for x, y in pairs])
 
 
-def _widened(a: Number, width: int) -> Number:
-    return a + a[-1:] * (width - len(a))
+Numbers = Mapping[str, Number]
 
 
-def _trimmed(a: Number) -> Number:
-    """Without sign bits that only repeat the one before."""
-    width = len(a)
-    while width > 1 and a[width - 1] == a[width - 2]:
-        width -= 1
-    return a[:width]
+def goals(graph: AndGraph, line: EnsureLine, inputs: Numbers, values: Numbers) -> list[Literal]:
+    """Literals that all hold exactly where the line does; of an equation one for each bit, lowest first."""
+    return [goal for row in line.rows() for goal in _goals(line.truth, _Reader(graph, line, inputs, values, row))]
 
 
-@dataclass(frozen=True)
-class Blasted:
-    """Where the names of a statement get their values: the same order of places as in `EnsureLine.value`."""
+def _goals(truth: Expression, number: _Reader) -> Iterator[Literal]:
+    if isinstance(truth, Combined) and truth.sign == "and":
+        yield from _goals(truth.left, number)
+        yield from _goals(truth.right, number)
+    elif isinstance(truth, Combined) and truth.sign == "==":
+        yield from number(truth.left).same_bits(number(truth.right))
+    else:
+        yield number(truth).truth
 
-    graph: AndGraph
-    statement: EnsureLine
-    inputs: Mapping[str, Number]
-    values: Mapping[str, Number]
 
-    def goals(self) -> list[Literal]:
-        """Literals that all hold exactly where the statement does; of an equation one for each bit, lowest first."""
-        return [goal for row in self.statement.rows() for goal in self._goals(self.statement.truth, row)]
+class _Reader:
+    """The values of expressions: names get theirs in the same order of places as in `EnsureLine.value`."""
 
-    def _goals(self, truth: Expression, row: Mapping[str, int]) -> list[Literal]:
-        sign = getattr(truth, "sign", "")
-        if sign == "and":
-            return self._goals(truth.left, row) + self._goals(truth.right, row)  # type: ignore[union-attr]
-        if sign == "==":
-            left, right = (self.number(side, row) for side in (truth.left, truth.right))  # type: ignore[union-attr]
-            return numbers.equal_bits(self.graph, left, right)
-        return [self._truth(self.number(truth, row))]
+    def __init__(
+        self, graph: AndGraph, line: EnsureLine, inputs: Numbers, values: Numbers, row: Mapping[str, int]
+    ) -> None:
+        self.graph = graph
+        self.entered: tuple[Mapping[str, Number | int], ...] = (inputs,)
+        self.places: tuple[Mapping[str, Number | int], ...] = (row, values, inputs, line.lets)
 
-    def number(self, expression: Expression, row: Mapping[str, int]) -> Number:
-        """The value of an expression; a truth is 0 or 1."""
-        if isinstance(expression, Constant):
-            return numbers.constant(expression.value)
-        if isinstance(expression, Negation):
-            return numbers.unsigned([self._truth(self.number(expression.body, row)) ^ 1])
-        if isinstance(expression, Named):
-            number = self._named(expression, row)
-            if expression.index is None:
-                return number
-            place = self._constant(expression.index, row) - 1
-            return numbers.unsigned([number[min(place, len(number) - 1)]])
-        left, right = self.number(expression.left, row), self.number(expression.right, row)
-        return self._combined(expression.sign, left, right)
-
-    def _named(self, name: Named, row: Mapping[str, int]) -> Number:
-        if not name.entered and name.text in row:
-            return numbers.constant(row[name.text])
-        for place in (self.inputs,) if name.entered else (self.values, self.inputs):
-            if name.text in place:
-                return place[name.text]
-        return numbers.constant(self.statement.lets[name.text])
-
-    def _constant(self, expression: Expression, row: Mapping[str, int]) -> int:
-        found = numbers.known(self.number(expression, row))
-        assert found is not None  # a statement has only constants for indices and exponents
-        return found
-
-    def _combined(self, sign: str, left: Number, right: Number) -> Number:
-        graph = self.graph
-        if sign == "+":
-            return numbers.add(graph, left, right)
-        if sign == "-":
-            return numbers.subtract(graph, left, right)
-        if sign == "*":
-            return numbers.multiply(graph, left, right)
-        if sign in ("//", "%"):
-            return numbers.divide(graph, left, right)[sign == "%"]
-        if sign == "^":
-            base, exponent = numbers.known(left), numbers.known(right)
-            assert base is not None
-            assert exponent is not None
-            return numbers.constant(base**exponent)
-        return numbers.unsigned([self._compared(sign, left, right)])
-
-    def _compared(self, sign: str, left: Number, right: Number) -> Literal:
-        graph = self.graph
-        if sign in ("and", "or", "=>"):
-            a, b = self._truth(left), self._truth(right)
-            return graph.both(a, b) if sign == "and" else graph.either(a if sign == "or" else a ^ 1, b)
-        if sign in ("==", "!="):
-            return graph.all(numbers.equal_bits(graph, left, right)) ^ (sign == "!=")
-        swapped = sign in (">", "<=")  # a > b is b < a, and a <= b is its contrary
-        less = numbers.less(graph, right, left) if swapped else numbers.less(graph, left, right)
-        return less ^ (sign in ("<=", ">="))
-
-    def _truth(self, number: Number) -> Literal:
-        return self.graph.any(number)
+    def __call__(self, part: Expression) -> Number:
+        if isinstance(part, Constant):
+            return Number.of(self.graph, part.value)
+        if isinstance(part, Negation):
+            return self(part.body) == 0
+        if isinstance(part, Named):
+            place = next(one for one in (self.entered if part.entered else self.places) if part.text in one)
+            number = Number.of(self.graph, place[part.text])
+            index = None if part.index is None else self(part.index).known
+            return number if index is None else number.bit(index - 1)
+        left, right = self(part.left), self(part.right)
+        if part.sign in ("//", "%"):
+            return left.divided(right)[part.sign == "%"]
+        return combined(part.sign, left, right)  # type: ignore[no-any-return]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bitwright.proofs.unrolling import numbers
 from bitwright.proofs.unrolling.graph import FALSE, TRUE, AndGraph, Literal
 from bitwright.proofs.unrolling.numbers import Number
 from bitwright.rules import FIXED_POINT, Algorithm, Program, Word
@@ -61,28 +60,16 @@ class UnrolledRun:
     ended: list[Literal]  # they hold where the run has ended within its limit
 
 
-def value(state: list[Literal], word: Word) -> Number:
-    """The number that a word has in a state."""
-    bits = [state[bit] for bit in word.bits]
-    return tuple(bits) if word.signed else numbers.unsigned(bits)
-
-
-def start_state(algorithm: Algorithm, graph: AndGraph) -> list[Literal]:
-    """The state in which a run starts: every bit of an input is an input of the graph."""
+def unroll(algorithm: Algorithm, nodes: int = NODES) -> UnrolledRun:
+    """All runs of an algorithm. Raises RunTooLargeError."""
+    graph = AndGraph()
+    stepper = Stepper(algorithm.program, graph)
     state = [FALSE] * algorithm.program.bits
     for bit in algorithm.start:
         state[bit] = TRUE
     for bit in algorithm.input_bits.tolist():
         state[bit] = graph.input()
-    return state
-
-
-def unroll(algorithm: Algorithm, nodes: int = NODES) -> UnrolledRun:
-    """All runs of an algorithm. Raises RunTooLargeError."""
-    graph = AndGraph()
-    stepper = Stepper(algorithm.program, graph)
-    state = start_state(algorithm, graph)
-    inputs = {word.name: value(state, word) for word in algorithm.inputs}
+    inputs = _values(graph, algorithm.inputs, dict(enumerate(state)))
     kept = algorithm.output_bits.tolist()
     ended, taken, earlier = FALSE, 0, state
     final = dict.fromkeys(kept, FALSE)  # what the outputs were where the run has ended
@@ -101,11 +88,12 @@ def unroll(algorithm: Algorithm, nodes: int = NODES) -> UnrolledRun:
         taken += 1
         if len(graph) > nodes:
             raise RunTooLargeError(f"its graph has more than {nodes:,} nodes after {taken:,} steps")
-    outputs = {
-        word.name: value([final.get(bit, FALSE) for bit in range(algorithm.program.bits)], word)
-        for word in algorithm.outputs
-    }
-    return UnrolledRun(graph, inputs, outputs, [ended])
+    return UnrolledRun(graph, inputs, _values(graph, algorithm.outputs, final), [ended])
+
+
+def _values(graph: AndGraph, words: Sequence[Word], bits: Mapping[int, Literal]) -> dict[str, Number]:
+    """The numbers that words have with these bits."""
+    return {word.name: Number(graph, [bits[bit] for bit in word.bits], word.signed) for word in words}
 
 
 def _ends(
