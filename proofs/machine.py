@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bitwright.machines.subleq import Shape, find_dialect, machine_v
+from bitwright.machines.subleq import Dialect, Shape, machine_v
 
 SIZES = ((2, 2), (2, 3), (3, 3), (3, 5), (4, 4), (2, 13))  # address bits and word bits; the last one has a pad level
 _NAMES = {
@@ -41,7 +41,7 @@ Proof. apply same_machine_ok. vm_compute. reflexivity. Qed.
 
 
 def _rules(bits: int, width: int) -> list[str]:
-    program = machine_v(Shape(2**bits, width, find_dialect("top"))).program
+    program = machine_v(Shape(2**bits, width, Dialect("top", "top"))).program
     names = [coq_name(name) for name in program.layout.names]
     found = []
     for template in range(program.templates):

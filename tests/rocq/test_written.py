@@ -15,7 +15,7 @@ from bitwright import InputError, Network, addition, export, parse, train
 from bitwright import open as open_program
 from bitwright.exports.rocq.families import COMPARED, families_of, listed
 from bitwright.exports.rocq.folder import Written, rocq_files
-from bitwright.machines.subleq import Shape, find_dialect, machine_v
+from bitwright.machines.subleq import Dialect, Shape, machine_v
 from bitwright.networks import load_any_network
 from bitwright.networks.store import read_about
 from bitwright.proofs.function import prove_function
@@ -290,5 +290,5 @@ def test_machine_v_is_of_the_kinds_of_its_file() -> None:
     about = read_about(ROOT / "proofs/networks/MachineV.safetensors")
     pattern = read_pattern(about.bits, about.examples)
     for bits, width in ((2, 2), (3, 5), (2, 20), (5, 6)):
-        program = machine_v(Shape(2**bits, width, find_dialect("top"))).program
+        program = machine_v(Shape(2**bits, width, Dialect("top", "top"))).program
         assert set(program.kinds.kinds) <= set(pattern.kinds)
