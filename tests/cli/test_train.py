@@ -267,7 +267,7 @@ def test_every_verb_takes_a_kind_without_ports(name: str, capsys: Captured) -> N
         *(f"run {rules} a=0 b=1 {own} --evaluate", f"run {rules} a=0 b=1 --engine limit --tile 1"),
         *(f"run {rules} a=0 b=1 --engine sampled --tile 1", f"trace {rules} a=0 b=1 {own}", f"validate {rules} {own}"),
         *(f"show {rules} --tile 1", "show n.safetensors"),
-        *(f"export n.safetensors --to {to} -o n.{to}" for to in ("c", "js", "onnx")),
+        *(f"export n.safetensors --to {to} -o n.{to}" for to in ("c", "js")),
         *(f"export n.safetensors --to {to} --program {rules} -o p.{to}" for to in ("c", "js", "onnx", "html")[:3]),
         f"export n.safetensors --program {rules} -o p.html",
     ):

@@ -1,4 +1,4 @@
-"""ONNX files of integers give the same bits and sums as our engine, in every state, in every run time there is."""
+"""The ONNX files of properties give the same sums as our engine, in every state, in every run time there is."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases import for_each
 from whole import whole
 
-from bitwright import Algorithm, InputError, addition, multiplication
+from bitwright import Algorithm, InputError, addition
 from bitwright.networks import IntegerNetwork
-from bitwright.networks.integer import ExactSums, columns_of, decide_bits
-from bitwright.networks.onnx_file import save_integer_onnx, save_sums_onnx
+from bitwright.networks.integer import ExactSums
+from bitwright.networks.onnx_file import save_sums_onnx
 from bitwright.proofs.exhaustion.domains import StatesDomain
 from bitwright.rules.pattern import Pattern
 
@@ -58,37 +57,6 @@ def wide(network: IntegerNetwork) -> IntegerNetwork:
     thresholds = network.thresholds.copy()
     thresholds[-1] = 1 << 40
     return replace(network, thresholds=thresholds)
-
-
-@pytest.mark.parametrize("run", RUN_TIMES)
-@for_each("change", [lambda network: network, wide])
-@for_each("algorithm", [addition(1), addition(3), multiplication(2)])
-def test_the_same_bits_and_sums(
-    algorithm: Algorithm, change: Callable[[IntegerNetwork], IntegerNetwork], run: Run, tmp_path: Path
-) -> None:
-    network, program = change(whole(algorithm.program, 128)), algorithm.program
-    save_integer_onnx(network, program, tmp_path / "net.onnx")
-    matched = every_state(algorithm)
-    n, sums = matched.sum(axis=1), ExactSums(network, program)(matched)
-    bits, _ = decide_bits(sums, n, network, columns_of(network, program))
-    given, said = run(tmp_path / "net.onnx", {"matched": matched.astype(np.uint8)})
-    assert (given.dtype, said.dtype) == (bool, np.int32 if change is not wide else np.int64)
-    assert (said == sums).all()
-    assert (given == bits).all()
-    assert n.min() == 0 or algorithm.name == "multiplication"
-    assert 0 < bits.mean() < 1
-
-
-def test_no_floating_point_number_is_in_the_file(tmp_path: Path) -> None:
-    save_integer_onnx(whole(addition(2).program, 128), addition(2).program, tmp_path / "net.onnx")
-    model = onnx.shape_inference.infer_shapes(onnx.load(tmp_path / "net.onnx"), strict_mode=True)
-    types = {tensor.data_type for tensor in model.graph.initializer}
-    types |= {value.type.tensor_type.elem_type for value in (*model.graph.value_info, *model.graph.output)}
-    kinds = onnx.TensorProto
-    assert len(model.graph.value_info) > 5
-    assert types <= {kinds.INT8, kinds.INT32, kinds.INT64, kinds.BOOL}
-    about = {entry.key: entry.value for entry in model.metadata_props}
-    assert about == {"program_id": addition(2).program.id, "network_sha256": whole(addition(2).program, 128).digest}
 
 
 @pytest.mark.parametrize("run", RUN_TIMES)

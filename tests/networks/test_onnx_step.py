@@ -15,14 +15,13 @@ from bitwright.exports.onnx_step import save_step_onnx
 
 onnxruntime = pytest.importorskip("onnxruntime")
 pytest.importorskip("onnx")
-CELLS = [name for name in CASES if name.startswith("cells")]
 
 
 def session_of(path: Path) -> Any:
     return onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
 
 
-@for_each("name", CELLS)
+@for_each("name", list(CASES))
 def test_every_local_state_and_random_states(name: str, tmp_path: Path) -> None:
     """Each local state of each kind that the program has, in its first cell, the other bits off; then random states."""
     found, engine = case(name)
@@ -66,3 +65,18 @@ def test_whole_runs_from_the_command(tmp_path: Path, capsys: pytest.CaptureFixtu
         [state] = session.run(None, {"state": state})
     assert [algorithm.read(one)["sum"] for one in state] == [values["p"] + values["q"] for values in inputs]
     assert run(algorithm, **inputs[0]).value == algorithm.read(state[0])["sum"]
+
+
+def test_no_floating_point_number_is_in_the_file(tmp_path: Path) -> None:
+    import onnx
+
+    found, _ = case(CASES[2])
+    save_step_onnx(found, tmp_path / "step.onnx")
+    model = onnx.shape_inference.infer_shapes(onnx.load(tmp_path / "step.onnx"), strict_mode=True)
+    types = {tensor.data_type for tensor in model.graph.initializer}
+    types |= {value.type.tensor_type.elem_type for value in (*model.graph.value_info, *model.graph.output)}
+    kinds = onnx.TensorProto
+    assert len(model.graph.value_info) > 5
+    assert types <= {kinds.INT8, kinds.UINT8, kinds.INT32, kinds.INT64, kinds.BOOL}
+    about = {entry.key: entry.value for entry in model.metadata_props}
+    assert about == {"program_id": found.wires.algorithm.program.id, "network_sha256": found.network.digest}

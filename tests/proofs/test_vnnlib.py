@@ -57,7 +57,7 @@ def parsed(text: str) -> list[Any]:
     return statements
 
 
-def read_1(text: str) -> tuple[int, int, list[float], list[tuple[str, int, float]]]:
+def read_property(text: str) -> tuple[int, int, list[float], list[tuple[str, int, float]]]:
     """Numbers of inputs and outputs, the point that inputs are fixed to, and the comparisons of which one must hold."""
     statements = parsed(text)
     declared = [name for word, name, *_ in statements if word == "declare-const"]
@@ -69,18 +69,6 @@ def read_1(text: str) -> tuple[int, int, list[float], list[tuple[str, int, float
     assert all(len(clause) == 2 and clause[0] == "and" for clause in clauses)
     asked = [(sign, int(name.removeprefix("Y_")), float(value)) for _, (sign, name, value) in clauses]
     return len(inputs), len(declared) - len(inputs), point(bounds, r"X_(\d+)", len(inputs)), asked
-
-
-def read_2(text: str) -> tuple[int, int, list[float], list[tuple[str, int, float]]]:
-    version, (word, _, *declared), *asserted = parsed(text)
-    assert (version, word) == (["vnnlib-version", "<2.0>"], "declare-network")
-    (one, x, kind_x, shape_x), (other, y, kind_y, shape_y) = declared
-    assert (one, x, kind_x, other, y, kind_y) == ("declare-input", "X", "float32", "declare-output", "Y", "float32")
-    sizes = [int(re.fullmatch(r"\[1,(\d+)\]", shape)[1]) for shape in (shape_x, shape_y)]  # type: ignore[index]
-    *bounds, last = [what for _, what in asserted]
-    clauses = last[1:] if last[0] == "or" else [last]
-    asked = [(sign, int(name.removeprefix("Y[0,")[:-1]), float(value)) for sign, name, value in clauses]
-    return sizes[0], sizes[1], point(bounds, r"X\[0,(\d+)\]", sizes[0]), asked
 
 
 def point(bounds: list[Any], form: str, inputs: int) -> list[float]:
@@ -137,16 +125,16 @@ def wrong_states(network: IntegerNetwork, program: Program) -> tuple[set[int], s
     return wrong, some
 
 
-def solutions(algorithm: Algorithm, network: IntegerNetwork, folder: Path, version: str = "1.0") -> set[int]:
+def solutions(algorithm: Algorithm, network: IntegerNetwork, folder: Path) -> set[int]:
     """The states whose property has a solution, as a naive reader sees it; there is one for each that matches."""
-    place = folder / f"{network.digest}-{version}"
-    covered = save_vnnlib(network, algorithm.program, place, version=version)
+    place = folder / network.digest
+    covered = save_vnnlib(network, algorithm.program, place)
     found = instances(place)
     assert len(found) == covered.properties
     assert set(found) == wrong_states(network, algorithm.program)[1]
     sat = set()
     for number, (model, property_) in found.items():
-        inputs, count, at, asked = (read_1 if version == "1.0" else read_2)(property_.read_text())
+        inputs, count, at, asked = read_property(property_.read_text())
         assert (inputs, count) == (algorithm.program.templates, algorithm.program.bits)
         sums = outputs(model, at)
         if any(sums[bit] <= limit if sign == "<=" else sums[bit] >= limit for sign, bit, limit in asked):
@@ -154,18 +142,17 @@ def solutions(algorithm: Algorithm, network: IntegerNetwork, folder: Path, versi
     return sat
 
 
-@for_each("version", ["1.0", "2.0"])
 @for_each("algorithm", [addition(1), parse(ODD), *[addition(2)] * LONG])
-def test_satisfiable_just_where_the_network_is_wrong(algorithm: Algorithm, version: str, tmp_path: Path) -> None:
+def test_satisfiable_just_where_the_network_is_wrong(algorithm: Algorithm, tmp_path: Path) -> None:
     network = whole(algorithm.program, 256)
     assert certify_network(algorithm, network).certified
-    assert solutions(algorithm, network, tmp_path, version) == set()
+    assert solutions(algorithm, network, tmp_path) == set()
     for bit in range(algorithm.program.bits):
         last = network.last.copy()
         last[bit] = -last[bit]
         broken = replace(network, last=last)
         wrong = wrong_states(broken, algorithm.program)[0]
-        assert solutions(algorithm, broken, tmp_path, version) == wrong
+        assert solutions(algorithm, broken, tmp_path) == wrong
         assert len(wrong) == certify_network(algorithm, broken).wrong
     assert certify_network(algorithm, replace(network, last=-network.last)).wrong > 0
 
@@ -219,8 +206,6 @@ def test_states_that_are_asked_for(tmp_path: Path) -> None:
     for states in (range(0), range(-1, 3), range(60, 65), range(0, 9, 2), (1, 2)):
         with pytest.raises(InputError, match="states"):
             save_vnnlib(network, program, tmp_path / "none", states)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"VNN.*LIB.*1\.0.*2\.0.*'3'"):
-        save_vnnlib(network, program, tmp_path / "none", version="3")
     with pytest.raises(InputError, match=r"folder.*empty"):
         save_vnnlib(network, program, tmp_path / "some")
     assert not (tmp_path / "none").exists()
@@ -251,7 +236,7 @@ def test_a_network_of_cells_is_asked_for_its_local_states_alone(tmp_path: Path) 
     found = certify_network(pattern, cells.weights)
     assert (found.domain, found.certified) == ("cells", True)
     assert solutions(pattern, cells.weights, tmp_path) == set()
-    place = tmp_path / f"{cells.weights.digest}-1.0"
+    place = tmp_path / cells.weights.digest
     assert (place / "vnnlib" / "state_1.vnnlib").read_text().startswith("; Local state 1 of ")
     ports = 0
     domain = StatesDomain(cells.pattern)
@@ -261,7 +246,7 @@ def test_a_network_of_cells_is_asked_for_its_local_states_alone(tmp_path: Path) 
         ports += int(matched.any(axis=1).sum()) * (own.stop - own.start)
 
     domain.visit(0, domain.size, look)
-    asked = [read_1(property_.read_text())[3] for _, property_ in instances(place).values()]
+    asked = [read_property(property_.read_text())[3] for _, property_ in instances(place).values()]
     assert sum(map(len, asked)) == ports  # its own ports only
     broken = replace(cells.weights, last=-cells.weights.last)
     assert len(solutions(pattern, broken, tmp_path)) == certify_network(pattern, broken).wrong > 0

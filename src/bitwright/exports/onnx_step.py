@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bitwright.exports.model import Core, Exported, WiresOut
-from bitwright.networks.onnx_file import layer_constants, layer_nodes, onnx_module, save_model
+from bitwright.networks.onnx_file import onnx_module, save_model
 from bitwright.rules.layout import IntArray
 
 
@@ -23,7 +23,7 @@ def save_step_onnx(found: Exported, path: Path) -> None:
     wide = TensorProto.INT32 if core.bits == 32 else TensorProto.INT64
     node = helper.make_node
     tensors: dict[str, Any] = {
-        **layer_constants(core.thresholds.astype(np.int32 if core.bits == 32 else np.int64)),
+        **_layer_constants(core.thresholds.astype(np.int32 if core.bits == 32 else np.int64)),
         "off": np.array(0, dtype=np.int32),
         "first_bit": np.array([0], dtype=np.int64),
     }
@@ -43,7 +43,7 @@ def save_step_onnx(found: Exported, path: Path) -> None:
             node("Gather", [name("configurations"), name("block")], [name("looked_at")], axis=1),
             node("Equal", [name("looked_at"), name("wanted")], [name("is_matched")]),
             node("Cast", [name("is_matched")], [name("matched")], to=TensorProto.UINT8),
-            *layer_nodes(wide, name("")),
+            *_layer_nodes(wide, name("")),
             node("Cast", [name("next")], [name("ports")], to=TensorProto.INT32),
             node("Reshape", [name("ports"), name("line")], [name("said")]),
         ]
@@ -96,6 +96,49 @@ def _tensors(core: Core, kind: int, cells: IntArray) -> dict[str, Any]:
         "column": core.column[ports].astype(np.int64),
         "line": np.array([-1, len(cells) * (ports.stop - ports.start)], dtype=np.int64),
     }
+
+
+def _layer_constants(thresholds: Any) -> dict[str, Any]:
+    """Returns the constants shared by all uses of `_layer_nodes`."""
+    return {
+        "zero": np.array(0, dtype=thresholds.dtype),
+        "one": np.array(1, dtype=np.int64),
+        "none": np.array(0, dtype=np.int64),
+        "axis": np.array([1], dtype=np.int64),
+        "thresholds": thresholds,
+    }
+
+
+def _layer_nodes(wide: int, prefix: str) -> list[Any]:
+    """Returns nodes from `matched` to `sums` and `next` with the tensors `first`, `last`, `column`, all prefixed.
+
+    `wide` is the type of the thresholds and of every sum.
+    """
+    from onnx import TensorProto, helper
+
+    shared = ("zero", "one", "none", "axis", "thresholds")
+
+    def node(operator: str, inputs: list[str], output: str, **attributes: int) -> Any:
+        names = [name if name in shared else prefix + name for name in inputs]
+        return helper.make_node(operator, names, [prefix + output], **attributes)
+
+    return [
+        node("MatMulInteger", ["matched", "first"], "before"),  # int32
+        node("Cast", ["before"], "before_wide", to=wide),
+        node("Max", ["before_wide", "zero"], "hidden"),
+        node("Cast", ["last"], "last_wide", to=wide),
+        node("MatMul", ["hidden", "last_wide"], "sums"),
+        node("Cast", ["matched"], "counts", to=TensorProto.INT64),
+        node("ReduceSum", ["counts", "axis"], "n", keepdims=0),
+        node("Sub", ["n", "one"], "n_less_one"),
+        node("Max", ["n_less_one", "none"], "row"),
+        node("Gather", ["thresholds", "row"], "of_n", axis=0),
+        node("Gather", ["of_n", "column"], "limits", axis=1),
+        node("Greater", ["sums", "limits"], "above"),
+        node("Greater", ["n", "none"], "some"),
+        node("Unsqueeze", ["some", "axis"], "some_column"),
+        node("And", ["above", "some_column"], "next"),
+    ]
 
 
 def _wiring(wires: WiresOut, bits: int) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from bitwright.exports.claims import ExportClaim, claim_of
 from bitwright.exports.javascript import js_text, js_types
 from bitwright.exports.model import Exported, exported_cells
 from bitwright.networks import AnyNetwork, IntegerNetwork
-from bitwright.networks.onnx_file import save_integer_onnx, save_onnx
 from bitwright.rules import Algorithm, Program
 from bitwright.rules.pattern import Pattern
 
@@ -40,7 +39,7 @@ class Subject:
     def whole_numbers(self) -> IntegerNetwork:
         """The integer network; raises InputError for a float network."""
         if not isinstance(self.network, IntegerNetwork):
-            raise InputError("source text requires an integer network; quantize this one first")
+            raise InputError("this format requires an integer network; quantize this one first")
         return self.network
 
     @property
@@ -80,32 +79,24 @@ class Export:
 
 
 def write_onnx(given: Subject, output: Path) -> Export:
-    """Writes an ONNX model: one step of a program by a network of cells, or the network alone."""
-    if given.pattern.whole is None and given.algorithm is not None:
-        from bitwright.exports.onnx_step import save_step_onnx
+    """Writes an ONNX model of one step of a program."""
+    from bitwright.exports.onnx_step import save_step_onnx
 
-        found = given.exported
-        save_step_onnx(found, output)
-        claim = claim_of(found.network, found.pattern)
-        about = {"states": claim.states, "wrong": claim.wrong, "proved": claim.proved}
-        return Export([output], f"maps a state to the next with integer operators only; {claim.note}", about)
-    if isinstance(given.network, IntegerNetwork):
-        save_integer_onnx(given.network, given.program, output)
-        return Export([output], "maps matched examples to the next state with integer operators only", {})
-    save_onnx(given.network, given.program, output)
-    return Export([output], "maps encoded inputs to outputs in float32", {})
+    found = given.exported
+    if found.wires is None:
+        raise InputError(f"an ONNX model makes one step of a program; add one with {option('what')}")
+    save_step_onnx(found, output)
+    claim = claim_of(found.network, found.pattern)
+    about = {"states": claim.states, "wrong": claim.wrong, "proved": claim.proved}
+    return Export([output], f"maps a state to the next with integer operators only; {claim.note}", about)
 
 
-def write_vnnlib(given: Subject, folder: Path, states: range | None, version: str) -> Export:
+def write_vnnlib(given: Subject, folder: Path, states: range | None) -> Export:
     """Writes a folder for verifiers: the model, and a property for each of these states, by default all."""
     from bitwright.proofs.exhaustion.vnnlib import MODEL, save_vnnlib
 
-    network = given.network
-    if not isinstance(network, IntegerNetwork):
-        raise InputError("properties require an integer network; quantize this one first")
-    covered = save_vnnlib(network, given.program, folder, states, version)
+    covered = save_vnnlib(given.whole_numbers, given.program, folder, states)
     about = {
-        "vnnlib_version": version,
         "first_state": covered.states[0],
         "last_state": covered.states[-1],
         "states": covered.of,

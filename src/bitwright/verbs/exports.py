@@ -40,7 +40,6 @@ def export(
     *,
     to: str | None = None,
     properties: range | str | None = None,
-    vnnlib_version: str | None = None,
     graph: str | None = None,
     inputs: Mapping[str, int] | None = None,
     progress: Teller | Progress | bool | None = None,
@@ -49,7 +48,7 @@ def export(
 
     `.c` is one C99 file, `.mjs` or `.js` a module of JavaScript, `.html` a page that runs it in a browser, `.onnx` a
     model. `to="vnnlib"` makes a folder for verifiers: a property for every state, or for those that `properties`
-    numbers, in VNN-LIB of this `vnnlib_version`, "1.0" by default or "2.0", and their model. `to="rocq"` makes a folder
+    numbers, in VNN-LIB 1.0, and their model. `to="rocq"` makes a folder
     in which `make` has Rocq's kernel check all local states, and prove that runs of `what` are those of its rules.
 
     `to="hub"` makes a folder that the Hugging Face Hub takes, with the certificate of `what`.
@@ -65,8 +64,8 @@ def export(
     output = as_path(path, "the file to write")
     form = _form(output, to)
     numbers = _numbers(properties)
-    if form != "vnnlib" and (properties is not None or vnnlib_version is not None):
-        raise InputError(f"{option('properties')} goes with {option('to')} vnnlib, and the version of its syntax")
+    if form != "vnnlib" and properties is not None:
+        raise InputError(f"{option('properties')} goes with {option('to')} vnnlib")
     if form != "page" and (graph is not None or inputs):
         raise InputError(f"{option('graph')} and {option('inputs')} go with {option('to')} page")
     if form not in FOLDERS:
@@ -81,7 +80,7 @@ def export(
         program = _program(what, trained, form)
         subject = _subject(trained, file, program, form)
         if form == "vnnlib":
-            written = write_vnnlib(subject, output, numbers, vnnlib_version or "1.0")
+            written = write_vnnlib(subject, output, numbers)
         elif form == "rocq":
             from bitwright.exports.rocq.folder import write_rocq
 

@@ -28,7 +28,6 @@ from bitwright.rules import Program
 from bitwright.rules.layout import IntArray
 from bitwright.rules.pattern import every_cell
 
-VERSIONS = ("1.0", "2.0")
 MAX_PROPERTIES = 10_000  # in a folder
 MAX_COMPARISONS = 10_000_000  # in all files of a folder, about 300 MB
 SECONDS = 60  # the time limit of every line in instances.csv
@@ -56,16 +55,12 @@ class Covered:
         return f"properties of {which}: {counted(self.properties, 'file')}{left}"
 
 
-def save_vnnlib(
-    network: IntegerNetwork, program: Program, folder: Path, states: range | None = None, version: str = "1.0"
-) -> Covered:
+def save_vnnlib(network: IntegerNetwork, program: Program, folder: Path, states: range | None = None) -> Covered:
     """Writes a property for each of these states, by default all, with the model and `instances.csv`, into a folder.
 
     Raises InputError if float32 is not exact, there are too many states, or the folder is not empty. `instances.csv` is
     written last: if it exists, the folder is complete.
     """
-    if version not in VERSIONS:
-        raise InputError(f"VNN-LIB must be version {' or '.join(VERSIONS)}, got '{shorten(str(version))}'")
     check_exact_in_float32(network, program, 2)  # includes half a step above each threshold
     domain = StatesDomain(every_cell(program))
     if not any(kind.ports for kind in domain.pattern.kinds):
@@ -91,7 +86,7 @@ def save_vnnlib(
             head = _head(network, domain, number, row, wrong)
             names.append(f"vnnlib/state_{number}.vnnlib")
             cases += len(wrong)
-            (folder / names[-1]).write_text("\n".join([*head, *_text(version, row, program.bits, wrong), ""]))
+            (folder / names[-1]).write_text("\n".join([*head, *_text(row, program.bits, wrong), ""]))
 
     for part in ("onnx", "vnnlib"):
         make_folder(folder / part)
@@ -141,25 +136,12 @@ def _head(
         yield f"; Y_{bit} is the sum of {program.layout.name_of(bit)}, which must be {'on' if sign == '<=' else 'off'}"
 
 
-def _text(version: str, matched: BoolArray, outputs: int, wrong: Wrong) -> Iterator[str]:
-    """Yields the property: version 1 has a variable for each input and output, version 2 two tensors."""
-    if version == "1.0":
-        form = "{}_{}"
-        yield from (f"(declare-const X_{number} Real)" for number in range(len(matched)))
-        yield from (f"(declare-const Y_{number} Real)" for number in range(outputs))
-    else:
-        form = "{}[0,{}]"
-        yield "(vnnlib-version <2.0>)"
-        yield "(declare-network N"
-        yield f"(declare-input X float32 [1,{len(matched)}])"
-        yield f"(declare-output Y float32 [1,{outputs}])"
-        yield ")"
+def _text(matched: BoolArray, outputs: int, wrong: Wrong) -> Iterator[str]:
+    """Yields the property, with a variable for each input and output."""
+    yield from (f"(declare-const X_{number} Real)" for number in range(len(matched)))
+    yield from (f"(declare-const Y_{number} Real)" for number in range(outputs))
     for number, value in enumerate(matched.astype(float).tolist()):
-        yield from (f"(assert ({sign} {form.format('X', number)} {value}))" for sign in (">=", "<="))
-    asked = [f"({sign} {form.format('Y', bit)} {limit})" for bit, sign, limit in wrong]
-    if version == "2.0" and len(asked) == 1:
-        yield f"(assert {asked[0]})"
-        return
+        yield from (f"(assert ({sign} X_{number} {value}))" for sign in (">=", "<="))
     yield "(assert (or"
-    yield from asked if version == "2.0" else (f"(and {one})" for one in asked)
+    yield from (f"(and ({sign} Y_{bit} {limit}))" for bit, sign, limit in wrong)
     yield "))"
