@@ -1,4 +1,4 @@
-"""The scripts of exported pages say what Python says, under node: wiring at any size, whole runs, proofs."""
+"""The scripts of exported pages say what Python says, under node: wiring, whole runs, proofs."""
 
 import json
 import re
@@ -15,27 +15,23 @@ from long import LONG
 from paged import computer, evaluate, network_for, node_program
 from whole import whole, with_weights
 
-from bitwright import Algorithm, addition, certify, multiplication, open, run
+from bitwright import Algorithm, addition, certify, multiplication, run
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.exports import exported_cells
+from bitwright.exports.page import program_facts
 from bitwright.exports.pages import computer_page
-from bitwright.exports.sizes import PageSizes, describe, every_size, progressions
 from bitwright.graphs.named import shaped_graph
 from bitwright.machines.programs import open_program
-from bitwright.networks import Plan, Recipe
 from bitwright.rules.pattern import Pattern
-from bitwright.verbs.cells import as_algorithm, pattern_of, train_on_pattern
+from bitwright.verbs.cells import as_algorithm
 from bitwright.verbs.graphs import on_graph
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 MADE = {"addition": addition, "multiplication": multiplication}
 TABLES = """
-return facts.asked.map((size) => {
-  const wires = wiresOf(describedAt(facts.sizes, size));
-  const { bits, steps, startBit, inputs, outputs } = wires;
-  return { bits, steps, startBit, inputs: inputs.map((word) => word.bits), outputs: outputs.map((word) => word.bits),
-    tables: ["cellKind", "cellBit", "wireStart", "wireBit"].map((name) => [...wires[name]]) };
-});
+const { bits, steps, startBit, inputs, outputs, ...wires } = wiresOf(facts.wiring);
+return { bits, steps, startBit, inputs: inputs.map((word) => word.bits), outputs: outputs.map((word) => word.bits),
+  tables: ["cellKind", "cellBit", "wireStart", "wireBit"].map((name) => [...wires[name]]) };
 """
 FINISH = """
 function finish(machine) {
@@ -47,7 +43,7 @@ function finish(machine) {
 RUN = (
     FINISH
     + """
-const wires = wiresOf(describedAt(facts.sizes, facts.sizes.chosen));
+const wires = wiresOf(facts.wiring);
 const machine = new Machine(wires);
 return facts.runs.map((values) => {
   const state = new Uint8Array(wires.bits);
@@ -62,42 +58,17 @@ return facts.runs.map((values) => {
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_wiring_at_any_size(name: str, tmp_path: Path) -> None:
-    """Also at sizes that were not looked at while the formula was made."""
+@pytest.mark.parametrize("size", [1, 31])
+def test_wiring(name: str, size: int, tmp_path: Path) -> None:
     network, pattern = network_for(name)
-    sizes = every_size(network, pattern, MADE[name], 7)
-    assert sizes.begin <= 4
-    asked = (1, 2, 3, 4, 31, 77, 300) if LONG else (1, 2, 4, 31, 77)
-    facts = {"sizes": sizes.document(), "asked": asked}
-    answers = evaluate(exported_cells(network, pattern, None), facts, TABLES, tmp_path)
-    for size, said in zip(asked, answers, strict=True):
-        found = exported_cells(network, pattern, MADE[name](size))
-        wires, algorithm = found.wires, found.wires.algorithm
-        tables = (wires.cell_kind, wires.cell_bit, wires.wire_start, wires.wire_bit)
-        assert said["tables"] == [table.tolist() for table in tables]
-        assert (said["bits"], said["steps"]) == (algorithm.program.bits, algorithm.steps)
-        assert said["startBit"] == list(algorithm.start)
-        assert said["inputs"] == [list(word.bits) for word in algorithm.inputs]
-        assert said["outputs"] == [list(word.bits) for word in algorithm.outputs]
-
-
-def test_no_formula_where_sizes_are_no_polynomials() -> None:
-    """PageSizes are then written one by one; those with a cell that the network does not know are left out."""
-    network, pattern = network_for("addition")
-    odd, even = addition(2), addition(5)
-    sizes = every_size(network, pattern, lambda size: odd if size % 2 else even, 40)
-    assert (sizes.begin, sizes.formula) == (None, None)
-    assert sorted(sizes.single) == [*range(1, 17), 40]
-    strange = every_size(network, pattern, lambda size: even if size == 9 else multiplication(2), 9)
-    assert list(strange.single) == [9]
-
-
-def test_progressions_are_the_numbers() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        values = np.sort(rng.choice(40, rng.integers(0, 12), replace=False)).tolist()
-        found = [first + step * at for first, step, count in progressions(values) for at in range(count)]
-        assert found == values
+    found = exported_cells(network, pattern, MADE[name](size))
+    said = evaluate(found, {"wiring": program_facts(found)}, TABLES, tmp_path)
+    wires, algorithm = found.wires, found.wires.algorithm
+    assert said["tables"] == [t.tolist() for t in (wires.cell_kind, wires.cell_bit, wires.wire_start, wires.wire_bit)]
+    assert (said["bits"], said["steps"]) == (algorithm.program.bits, algorithm.steps)
+    assert said["startBit"] == list(algorithm.start)
+    assert said["inputs"] == [list(word.bits) for word in algorithm.inputs]
+    assert said["outputs"] == [list(word.bits) for word in algorithm.outputs]
 
 
 def whole_runs(name: str, size: int, count: int, how: str, folder: Path) -> tuple[Algorithm, list[Any], list[Any]]:
@@ -106,8 +77,7 @@ def whole_runs(name: str, size: int, count: int, how: str, folder: Path) -> tupl
     found = exported_cells(changed(network, how), pattern, algorithm)
     rng = np.random.default_rng(size)
     runs = [{word.name: int(rng.integers(0, 1 << len(word.bits))) for word in algorithm.inputs} for _ in range(count)]
-    sizes = PageSizes(size, None, None, {size: describe(found)}, ())
-    return algorithm, runs, evaluate(found, {"sizes": sizes.document(), "runs": runs}, RUN, folder)
+    return algorithm, runs, evaluate(found, {"wiring": program_facts(found), "runs": runs}, RUN, folder)
 
 
 @pytest.mark.parametrize(("name", "size", "count"), [("addition", 16, 500), ("multiplication", 9, 50)])
@@ -173,8 +143,7 @@ def test_an_sbn_program(tmp_path: Path) -> None:
     found = exported_cells(network, pattern, algorithm)
     rng = np.random.default_rng(1)
     runs = [{"a": int(a), "b": int(b)} for a, b in rng.integers(1, 60, (40, 2))]
-    sizes = PageSizes(1, None, None, {1: describe(found)}, ())
-    said = evaluate(found, {"sizes": sizes.document(), "runs": runs}, RUN, tmp_path)
+    said = evaluate(found, {"wiring": program_facts(found), "runs": runs}, RUN, tmp_path)
     expected = [run(algorithm, **values) for values in runs]
     assert [(steps, outputs) for steps, outputs, _ in said] == [(one.steps, [str(one.value)]) for one in expected]
 
@@ -182,7 +151,7 @@ def test_an_sbn_program(tmp_path: Path) -> None:
 GRAPH = (
     FINISH
     + """
-const found = wiresOf(describedAt(facts.sizes, facts.sizes.chosen));
+const found = wiresOf(facts.wiring);
 const cells = [], machine = new Machine(found);
 for (let cell = 0; cell < machine.cells; cell++) {
   const kind = found.cellKind[cell];
@@ -215,8 +184,7 @@ def test_node_programs_on_graphs(name: str, shape: str, given: dict[str, str], t
     network, pattern = network_for(name)
     algorithm = on_graph(program, shaped_graph(shape), given)
     found = exported_cells(network, pattern, algorithm)
-    sizes = PageSizes(1, None, None, {1: describe(found)}, ())
-    said = evaluate(found, {"sizes": sizes.document()}, GRAPH, tmp_path)
+    said = evaluate(found, {"wiring": program_facts(found)}, GRAPH, tmp_path)
     assert sorted(map(repr, said["cells"])) == sorted(map(repr, _cells(found.core, found.wires)))
     done = run(algorithm)
     assert (said["steps"], said["state"]) == (done.steps, done.state.astype(int).tolist())
@@ -269,23 +237,9 @@ def test_machine_v_with_its_console(name: str, typed: bytes, tmp_path: Path) -> 
     done = run(program, typed)
     ending = done.ending
     found = exported_cells(network, pattern, None)
-    facts = {"sizes": facts["sizes"], "about": facts["about"], "typed": list(typed)}
+    facts = {"wiring": facts["wiring"], "about": facts["about"], "typed": list(typed)}
     said = evaluate(found, facts, COMPUTER, tmp_path, ("computer",), SHOWN)
     assert said["how"] == "done"
     assert bytes(said["output"]) == done.output
     assert said["memory"] == ending.memory
     assert (said["steps"], said["instructions"]) == (ending.tally.steps, ending.tally.instructions)
-
-
-def test_a_rule_file_has_a_size(tmp_path: Path) -> None:
-    """Every shipped rule file with a size has a formula, or its sizes one by one."""
-    file = "examples/subtraction.bw"
-    pattern = pattern_of([open(file, l=l).program for l in (1, 2, 5)])
-    network = train_on_pattern(pattern, Recipe(128, plan=Plan(descent="momentum"))).network
-    sizes = every_size(network, pattern, lambda size: open(file, l=size), 10)
-    assert sizes.formula is not None
-    found = exported_cells(network, pattern, open(file, l=90))
-    runs = [{"a": str(3**50), "b": str(2**77)}, {"a": "5", "b": "9"}]
-    said = evaluate(found, {"sizes": {**sizes.document(), "chosen": 90}, "runs": runs}, RUN, tmp_path)
-    expected = [[str((int(r["a"]) - int(r["b"])) % 2**90), str(int(int(r["a"]) < int(r["b"])))] for r in runs]
-    assert [outputs for _, outputs, _ in said] == expected

@@ -28,7 +28,7 @@ TASKS = {"addition": addition, "multiplication": multiplication}
 def page_of(name: str) -> Page:
     if name in TASKS:
         network, pattern = network_for(name)
-        return program_page(network, pattern, TASKS[name](10), {}, ("bits", 10, TASKS[name]))
+        return program_page(network, pattern, TASKS[name](10), {})
     if name == "whole":
         pattern = Pattern.of_state(addition(3).program)
         return program_page(whole(addition(3).program, 256), pattern, addition(3), {"p": 5, "q": 6})
@@ -66,26 +66,17 @@ def outputs(page: Any) -> dict[str, int | None]:
     return {name: None if text == "–" else int(text) for name, text in rows}
 
 
-SIZES: dict[str, dict[int, tuple[int, int]]] = {
-    "addition": {10: (719, 483), 200: (3**120, 2**199 + 5)},
-    "multiplication": {10: (719, 483), 1: (1, 1), **({64: (3**40, 7**22)} if LONG else {})},
-}
-
-
 @pytest.mark.parametrize("name", TASKS)
-def test_numbers_of_any_size(name: str, show: Open) -> None:
-    page = show(page_of(name).text)
-    for size, numbers in SIZES[name].items():
-        algorithm = TASKS[name](size)
-        values = dict(zip((word.name for word in algorithm.inputs), numbers, strict=True))
-        page.fill("#size", str(size))
-        for word, value in values.items():
-            page.fill(f"#input-{word}", str(value))
-        finish(page)
-        done = run(algorithm, **values)
-        assert outputs(page) == done.outputs
-        assert page.text_content("#status").startswith(f"{done.steps:,} step")
-        assert page.input_value("#step") == str(done.steps)
+def test_numbers(name: str, show: Open) -> None:
+    page, algorithm = show(page_of(name).text), TASKS[name](10)
+    values = {word.name: number for word, number in zip(algorithm.inputs, (719, 483), strict=True)}
+    for word, value in values.items():
+        page.fill(f"#input-{word}", str(value))
+    finish(page)
+    done = run(algorithm, **values)
+    assert outputs(page) == done.outputs
+    assert page.text_content("#status").startswith(f"{done.steps:,} step")
+    assert page.input_value("#step") == str(done.steps)
 
 
 def test_the_trace_is_that_of_the_library(show: Open) -> None:
@@ -329,9 +320,7 @@ def test_what_cannot_be_run_is_said(show: Open) -> None:
     page = show(page_of("addition").text)
     for where, text, sound, line in (
         ("#input-p", "abc", "5", "p must be an integer in decimal digits."),
-        ("#input-p", "1024", "5", "p must fit in 10 bits. Choose a larger value for bits."),
-        ("#size", "0", "10", "bits must be an integer of at least 1."),
-        ("#size", "9999999", "10", "needs 29,999,997 bits"),
+        ("#input-p", "1024", "5", "p must fit in 10 bits."),
     ):
         page.fill(where, text)
         assert line in page.text_content("#notice")
@@ -367,7 +356,7 @@ def test_a_keyboard_is_enough(show: Open) -> None:
         reached.append(page.evaluate("document.activeElement.id"))
         outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
         assert outline != "none" or reached[-1] in ("", "cells")  # whose frame has a shadow
-    ids = "theme input-p input-q size run restart search cells slider play step weakest prove learnt"
+    ids = "theme input-p input-q run restart search cells slider play step weakest prove learnt"
     assert {*ids.split()} <= set(reached)
     page.focus("#input-p")
     page.keyboard.press("Enter")
@@ -385,11 +374,3 @@ def test_the_policy_is_strict_and_nothing_is_outside(name: str) -> None:
     assert " style=" not in text
     if name in TASKS:
         assert len(text.encode()) < 500_000
-
-
-def test_a_size_at_which_the_formula_was_not_compared_is_told(show: Open) -> None:
-    page = show(page_of("addition").text)
-    told = "comes from a formula that was not compared with the program at this size"
-    for size, compared in ((64, True), (65, False), (100, True), (501, False), (10, True)):
-        page.fill("#size", str(size))
-        until(page, f"document.getElementById('about').textContent.includes('{told}') === {str(not compared).lower()}")

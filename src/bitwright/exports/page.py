@@ -1,4 +1,4 @@
-"""Writes a network as one offline page: its weights, a program's wiring at any size, and the scripts that run it."""
+"""Writes a network as one offline page: its weights, a program's wiring, and the scripts that run it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bitwright.exports.claims import ExportClaim
 from bitwright.exports.javascript import core_tables, core_text
 from bitwright.exports.model import Exported
+from bitwright.exports.templates import ending_of
 from bitwright.pages.library import plain_script
 from bitwright.pages.page import Blob, LiveParts, assemble
 from bitwright.rules.pattern import Pattern
@@ -26,6 +27,7 @@ def page_text(
 ) -> str:
     """Returns the page; `about` and the arrays in `blob` are the data that its view needs besides the network."""
     facts = {"title": title, "steps": 0, "halted": True, "network": network_facts(found, claim), **about}
+    facts["wiring"] = program_facts(found)
     above = _asset("page/live.html")
     above = above.replace("{{buttons}}", _asset("page/life.html") if about.get("board") else "")
     above = above.replace("{{console}}", _asset("page/computer.html") if view == "computer" else "")
@@ -61,6 +63,32 @@ def network_facts(found: Exported, claim: ExportClaim) -> dict[str, Any]:
         "cells": found.pattern.whole is None,
         "note": claim.note,
         "proved": claim.proved,
+    }
+
+
+def program_facts(found: Exported) -> dict[str, Any]:
+    """Returns the words of a program, how it ends, and the kind, bits and wires of each cell."""
+    assert found.wires is not None
+    wires, algorithm = found.wires, found.wires.algorithm
+    how, steps, halt = ending_of(algorithm)
+    words = {
+        name: [[word.name, word.signed, [*map(int, word.bits)]] for word in given]
+        for name, given in (("inputs", algorithm.inputs), ("outputs", algorithm.outputs))
+    }
+    tables = {
+        "cellKind": _packed(wires.cell_kind, "Uint16Array"),
+        "cellBit": _packed(wires.cell_bit, "Int32Array"),
+        "wireStart": _packed(wires.wire_start, "Int32Array"),
+        "wireBit": _packed(wires.wire_bit, "Int32Array"),
+    }
+    return {
+        "fields": [[field.name, list(field.shape)] for field in algorithm.program.layout.fields],
+        **words,
+        "startBit": [*map(int, algorithm.start)],
+        "ending": how,
+        "steps": steps,
+        "haltBit": halt,
+        "tables": tables,
     }
 
 

@@ -1,4 +1,4 @@
-"""The web pages: numbers at any size, a graph, and a computer with a console."""
+"""The web pages: numbers, a graph, and a computer with a console."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from bitwright.common.errors import InputError
 from bitwright.exports.claims import ExportClaim, claim_of
 from bitwright.exports.model import Exported, exported_cells
 from bitwright.exports.page import page_text
-from bitwright.exports.sizes import Maker, PageSizes, describe, every_size, progressions
 from bitwright.graphs.files import open_graph
 from bitwright.networks import IntegerNetwork
 from bitwright.pages.graph import graph_facts
@@ -47,23 +46,11 @@ def program_page(
     pattern: Pattern,
     algorithm: Algorithm,
     values: Mapping[str, int] | None = None,
-    sized: tuple[str, int, Maker] | None = None,
 ) -> Page:
-    """Returns the page of a program from numbers to numbers.
-
-    `sized` is the name of its size, the current size, and a function that makes the program at another size.
-    """
+    """Returns the page of a program from numbers to numbers."""
     found = exported_cells(network, pattern, algorithm)
-    if sized is None:
-        name, sizes = "size", _one_size(found, 1)
-    else:
-        name, chosen, make = sized
-        sizes = every_size(network, pattern, make, chosen)
-    about: dict[str, Any] = {"sizes": sizes.document(), "sizeName": name, "values": _values(algorithm, values or {})}
-    if sizes.formula is not None:
-        checked = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in sizes.compared)
-        about["origin"] = f"The wiring comes from a formula that was compared with the program at the sizes {checked}."
-    return _page(found, "numbers", algorithm.name, {**about, "learnt": _rules(algorithm.program, algorithm.claims)})
+    about = {"values": _values(algorithm, values or {}), "learnt": _rules(algorithm.program, algorithm.claims)}
+    return _page(found, "numbers", algorithm.name, about)
 
 
 def graph_page(network: IntegerNetwork, pattern: Pattern, program: NodeProgram, graph: Any = None) -> Page:
@@ -75,7 +62,6 @@ def graph_page(network: IntegerNetwork, pattern: Pattern, program: NodeProgram, 
     algorithm = program.on(topology, {word.name: _usual(word, wiring) for word in schema.inputs}, named.names)
     found, drawn, blob = exported_cells(network, pattern, algorithm), DrawnGraph(algorithm), Blob()
     about = graph_facts(drawn, blob) | {
-        "sizes": _one_size(found, 1).document(),
         "inputs": [_input(word, wiring) for word in schema.inputs],
         "start": [bit for one in schema.start for bit in _at_every_place(wiring, one)],
         "learnt": _rules(schema.program),
@@ -125,7 +111,7 @@ def computer_page(network: IntegerNetwork, pattern: Pattern, program: SubleqProg
         "width": shape.width,
         "dialect": shape.dialect.name,
         "image": [int(word) for word in program.image],
-        "memory": progressions(machine.memory_bits.ravel().tolist()),
+        "memory": machine.memory_bits.ravel().tolist(),
         "address": machine.address_bits.tolist(),
         "boundary": machine.boundary,
         "halt": machine.halt,
@@ -140,12 +126,7 @@ def computer_page(network: IntegerNetwork, pattern: Pattern, program: SubleqProg
             "shown": ports.shown.tolist(),
         },
     }
-    about = {
-        "sizes": _one_size(found, shape.words).document(),
-        "about": computer,
-        "learnt": _rules(machine.program),
-    }
-    return _page(found, "computer", program.name, about)
+    return _page(found, "computer", program.name, {"about": computer, "learnt": _rules(machine.program)})
 
 
 def _page(found: Exported, view: str, name: str, about: Mapping[str, Any], blob: Blob | None = None) -> Page:
@@ -162,10 +143,6 @@ def _rules(program: Program, ensures: Sequence[EnsureLine] = ()) -> dict[str, An
         "The network learned these rules: each rule at a position is an example. Steps on this page do not use them."
     )
     return {"about": about, "lines": [*lines, *(f"ensure {line}" for line in ensures)]}
-
-
-def _one_size(found: Exported, size: int) -> PageSizes:
-    return PageSizes(size, None, None, {size: describe(found)}, ())
 
 
 def _values(algorithm: Algorithm, given: Mapping[str, int]) -> dict[str, str]:

@@ -25,7 +25,6 @@ from bitwright.verbs.reports import refuse
 
 if TYPE_CHECKING:
     from bitwright.exports.pages import Page
-    from bitwright.exports.sizes import Maker
     from bitwright.machines.programs import SubleqProgram
 
     Exportable: TypeAlias = Algorithm | Program | NodeProgram | SubleqProgram
@@ -54,7 +53,7 @@ def export(
     `to="hub"` makes a folder that the Hugging Face Hub takes, with the certificate of `what`.
 
     `what` is the program that the network was trained for; for a network of cells any program of its kinds, which
-    text, pages and models then run. A page runs it at every size that it has. Pages take the `graph` of a node program,
+    text, pages and models then run. Pages take the `graph` of a node program,
     images for machine V, and `inputs` that they begin with.
 
     >>> from bitwright import addition, train
@@ -216,13 +215,4 @@ def _page(subject: Subject, program: Exportable | None, graph: str | None, input
         refuse("does not go with a node program", inputs=inputs or None)
         return graph_page(network, pattern, program, graph)
     refuse("does not go with a program without a graph", graph=graph)
-    algorithm = as_algorithm(program)
-    return program_page(network, pattern, algorithm, inputs, _sized(algorithm))
-
-
-def _sized(algorithm: Algorithm) -> tuple[str, int, Maker] | None:
-    """The name of a program's size, its value, and a function that makes another; None if it has only one."""
-    if (sizing := algorithm.sizing) is None or not sizing.numbers:
-        return None
-    name, value = next(iter(sizing.numbers.items()))  # the first is its size
-    return name, value, lambda size: sizing.at(**{name: size})
+    return program_page(network, pattern, as_algorithm(program), inputs)

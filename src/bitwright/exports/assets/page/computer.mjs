@@ -1,7 +1,7 @@
 /* Machine V: a stored-program computer with a console, which the page serves between steps. */
 
 const { about } = facts;
-const memoryBits = Int32Array.from(about.memory.flatMap(([from, step, many]) => range(0, many).map((at) => from + step * at)));
+const memoryBits = Int32Array.from(about.memory);
 const wordBits = (word) => memoryBits.subarray(word * about.width, (word + 1) * about.width);
 
 const stage = {
@@ -9,7 +9,7 @@ const stage = {
   output: [],
 
   open() {
-    live.use({ ...wiresOf(describedAt(facts.sizes, facts.sizes.chosen)), steps: Infinity });
+    live.use({ ...wiresOf(facts.wiring), steps: Infinity });
     const name = (word) => `M[${word}]`, at = (step, word) => (word < 0 || word >= about.words ? -1 : Number(numberAt(step, wordBits(word), true)));
     facts.computer = { words: range(0, about.words).map((word) => [name(word), Array.from(wordBits(word)), true]) };
     facts.words = [];

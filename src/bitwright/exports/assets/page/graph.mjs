@@ -16,7 +16,7 @@ const stage = {
     this.markable = facts.inputs.find((word) => word.place === "node" && word.marks);
     for (const box of boxes) box.className = "wide";
     element("inputs").replaceChildren(...boxes);
-    const wires = wiresOf(describedAt(facts.sizes, facts.sizes.chosen));
+    const wires = wiresOf(facts.wiring);
     live.use(facts.board ? { ...wires, ending: "steps", steps: Infinity } : wires);
     live.press = (node) => this.press(node);
     live.wrongNodes = () => this.wrongNodes();

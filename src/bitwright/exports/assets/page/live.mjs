@@ -9,7 +9,6 @@ class LiveRun {
   goesOn = false;
   stale = true; // whether the inputs on the page are invalid
   ended = "";
-  doubt = "";
 
   /** Loads a program, given by its wires. */
   use(wires) {
@@ -122,7 +121,7 @@ class LiveRun {
     const verdict = !kept ? network.note : parts.length ? `refuted: ${parts.join("; ")}` : "not proved";
     const asked = network.cells ? `, evaluated in every cell; ${plural(kinds, "kind")} of cells` : ", of the whole state";
     element("about").replaceChildren(`One network of width ${grouped(network.width)}${asked}. ${kept ? "A threshold was changed: " : "When this page was written: "}`,
-      make(isRight ? "b.right" : "b.wrong", verdict), ".", this.doubt ? make("b.wrong", this.doubt) : "");
+      make(isRight ? "b.right" : "b.wrong", verdict), ".");
     document.querySelector("header").classList.toggle("is-broken", Boolean(kept));
     element("status").replaceChildren(this.stale ? "" : `${plural(facts.steps, "step")}${stage.made?.() ?? ""}. ${ENDINGS[this.ended] ?? ""}`,
       wrong ? make("span.wrong", ` The network first went wrong in step ${grouped(wrong.step)}: ${plural(wrong.bits.length, "bit")}.`) : "");
