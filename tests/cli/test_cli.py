@@ -54,6 +54,8 @@ def test_show(capsys: Captured) -> None:
     assert document["writers_max"] == 2
     assert document["never_written"] == ["q[1]"]
     assert parse(answer(capsys, "show addition --text")).program == addition(4).program
+    subtraction = Path(__file__).parents[2] / "examples" / "subtraction.bw"  # it has ensure lines
+    assert "30" in answer(capsys, "show", subtraction)
 
 
 def test_version_and_help(capsys: Captured) -> None:

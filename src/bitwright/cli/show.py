@@ -32,7 +32,7 @@ def command(target: Target, output: Path | None, text: bool, tile: Any, as_json:
         return
     if output is not None and text:
         raise InputError("--text does not go with -o; leave out one of them")
-    if tile is None and (program := as_node_program(target.name, target.lets)) is not None:
+    if tile is None and (program := as_node_program(target.name, target.lets, any_rules=False)) is not None:
         opt.allow_only("a node program", "text", "as_json", "tile", "output", "let")
         if output is None:
             if as_json and not text:
