@@ -1,7 +1,6 @@
 """`add`, `multiply`, `run` and `trace`: what is printed, noted on stderr, and exited with."""
 
 import json
-import shlex
 import sys
 from pathlib import Path
 
@@ -147,15 +146,6 @@ def test_every_engine_goes_cell_by_cell(capsys: Captured, engine: str, proved: b
     assert found["cells"]["wrong"] == 0
     found = document(capsys, f"trace addition p=3 q=1 --tile 1 --evaluate --engine {engine}")
     assert (found["value"], found["cells"]["evaluated"]) == (4, True)
-
-
-def test_a_wrong_ensemble_of_cells_says_so_and_how_to_see_it(capsys: Captured) -> None:
-    """The command of a failure takes cells and tile along."""
-    found = document(capsys, "validate addition --bits 3 --tile 3 --engine sampled --seed 0")
-    words = shlex.split(found["failures"][0]["command"])
-    assert {"--tile", "3"} <= set(words)
-    code, _, err = call(capsys, *words[1:])
-    assert (code, missing(err, "margin - WRONG networks")) == (1, [])
 
 
 # On graphs.

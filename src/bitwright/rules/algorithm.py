@@ -179,19 +179,10 @@ class Algorithm(Shown):
         >>> addition(4)(p=[1, 2, 3], q=9)
         array([10, 11, 12])
         """
-        done = self.run(inputs, **values)
+        done = import_module("bitwright.verbs.run").run(self, inputs, **values)
         if not np.all(done.halted):
             raise InputError(f"{self.name} did not halt within its step limit; run(...) returns the unfinished run")
         return done.value if len(self.outputs) == 1 else done.outputs
-
-    def run(self, inputs: Mapping[str, Any] | None = None, **values: Any) -> Any:
-        """The `Run` that `bitwright.run` returns for the same arguments.
-
-        >>> from bitwright import addition
-        >>> addition(4).run(p=3, q=9).steps
-        8
-        """
-        return import_module("bitwright.verbs.run").run(self, inputs, **values)
 
     def state(self, values: Mapping[str, int]) -> BoolArray:  # (k,)
         """The start state of a run with these input values.

@@ -22,10 +22,9 @@ from bitwright.common.files.executions import Executions, joined
 from bitwright.common.files.storage import as_path, write_atomically
 from bitwright.common.files.storage import check_output as check_output
 from bitwright.inference import Contradiction, Elimination, Evidence, find_contradiction
-from bitwright.inference.families.blocks import fit_arrays
 from bitwright.inference.families.lines import NAMES
 from bitwright.inference.families.search import Fitted, FoundFamilies, find_families
-from bitwright.inference.families.text import find_runs, lines_of_runs, open_line, rule_lines, unseen_lines
+from bitwright.inference.families.text import open_line, rule_lines, unseen_lines
 from bitwright.inference.find_blocks import MAX_FOUND, FoundBlocks, find_blocks
 from bitwright.inference.recovered import Recovered
 from bitwright.rules import Algorithm, Layout, Program
@@ -43,8 +42,7 @@ Blocks = Algorithm | Program | RuleText | str
 _MOST_LISTED = 200  # undetermined writes and unseen configurations in the comments of a file
 _MOST_PRINTED = 6  # of each
 _MOST_SIZE = 100_000
-_STATED = ("ensure", "invariant")
-_COPIED = ("input", "output", "start", "steps", "halt", *_STATED)
+_COPIED = ("input", "output", "start", "steps", "halt", "ensure", "invariant")
 
 
 class InferredRules(Report):
@@ -240,7 +238,6 @@ class FamilyInference(InferredRules):
     let: str  # the name of the size
     found: FoundFamilies
     lines: tuple[str, ...] = ()  # the given lines: input, output and others
-    from_runs: tuple[str, ...] = ()  # input, start and steps lines that fit the runs
 
     @cached_property
     def verdict(self) -> str:
@@ -288,7 +285,7 @@ class FamilyInference(InferredRules):
         >>> found.algorithm(1000)
         Algorithm 'inferred': 3,000 bits, 2,000 blocks, 4,000 templates
         """
-        text = "\n".join(["", *self.rules, *self.from_runs, *self.lines])
+        text = "\n".join(["", *self.rules, *self.lines])
         return RuleText.of(text).at({self.let: size}, "inferred")
 
     def text(self) -> str:
@@ -301,10 +298,7 @@ class FamilyInference(InferredRules):
         <BLANKLINE>
         """
         verdict, *more = self.report(_MOST_LISTED)
-        fitted = [f"{line}  # fits the runs at {self.let} = {self._sizes}" for line in self.from_runs]
-        return "\n".join(
-            [f"# {verdict}", *self.rules, "", *fitted, *self.lines, "", *(f"# {line}" for line in more), ""]
-        )
+        return "\n".join([f"# {verdict}", *self.rules, "", *self.lines, "", *(f"# {line}" for line in more), ""])
 
     def to_dict(self) -> dict[str, Any]:
         """All facts that `bitwright infer --json` prints, except the name of the file."""
@@ -334,7 +328,6 @@ class FamilyInference(InferredRules):
             "unseen": len(fitted.space.unseen),
             "shortest_proved": fitted.cover.shortest,
             "rules": self.rules,
-            "from_runs": list(self.from_runs),
         }
 
     @property
@@ -530,29 +523,11 @@ def _infer_families(
     if not result.inferred:
         return result
     try:
-        entered = replace(result, lines=tuple(line for line in lines if line.split(" ")[0] not in _STATED))
-        result = replace(result, from_runs=_from_runs(result, {size: entered.algorithm(size) for size in ordered}))
         result.algorithm(max(ordered))
     except ProgramError as error:
         problem = str(error).splitlines()[0]
         raise InputError(f"the lines that were given do not fit what was inferred: {problem}") from None
     return result
-
-
-def _from_runs(result: FamilyInference, algorithms: Mapping[int, Algorithm]) -> tuple[str, ...]:
-    """Input, start and steps lines that were not given, if the executions are runs."""
-    runs = {size: find_runs(one) for size, one in result.executions.items()}
-    seen = {size: one for size, one in runs.items() if one is not None}
-    if len(seen) < len(runs):
-        return ()
-    present = {line.split(" ")[0] for line in result.lines}
-    inputs = {size: [bit for word in one.inputs for bit in word.bits] for size, one in algorithms.items()}
-    layouts = {size: one.program.layout for size, one in algorithms.items()}
-    found = lines_of_runs(fit_arrays(layouts), layouts, seen, inputs if "input" in present else None, result.let)
-    if present & {"halt", "steps"}:
-        present |= {"halt", "steps"}
-    order = sorted(found.items(), key=lambda one: _COPIED.index(one[0]))
-    return tuple(line for word, several in order if word not in present for line in several)
 
 
 # What was given.
