@@ -21,7 +21,7 @@ from bitwright.exports import Exported, exported_cells
 from bitwright.networks import IntegerNetwork, Plan, Recipe, save_network
 from bitwright.networks.integer import decide_bits
 from bitwright.rules.pattern import Pattern
-from bitwright.rules.text.files import load_any
+from bitwright.rules.text import load_any
 from bitwright.runs.run import run_batch
 from bitwright.verbs.cells import pattern_of, train_on_pattern
 

@@ -14,7 +14,7 @@ from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
 from bitwright.engines.sampled import SampledDecider
 from bitwright.rules import span
-from bitwright.rules.local import LocalStates
+from bitwright.rules.cells import LocalStates
 from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import covariance
 from bitwright.theory.ensemble import calibrated_size, sizes

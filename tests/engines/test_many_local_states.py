@@ -10,7 +10,7 @@ from bitwright import Algorithm, InputError, Network, certify, multiplication, p
 from bitwright.cli.main import main
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.networks.quantize import local_sample
-from bitwright.rules.local import draw_numbers
+from bitwright.rules.cells import draw_numbers
 from bitwright.verbs.cells import pattern_of
 from bitwright.verbs.engines import EngineChoice, choose_engine
 

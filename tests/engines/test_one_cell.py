@@ -20,7 +20,7 @@ from bitwright.networks.train import train as descend
 from bitwright.proofs.exhaustion.domains import StatesDomain
 from bitwright.rules import Topology, load
 from bitwright.rules.pattern import Pattern, pattern_of
-from bitwright.rules.text.files import load_any
+from bitwright.rules.text import load_any
 from bitwright.runs.successors import random_executions, successors
 from bitwright.theory.rounding import Rounding
 

@@ -11,8 +11,7 @@ from programs import EXAMPLES, random_program
 
 from bitwright import Algorithm, Program, addition, multiplication, permutation
 from bitwright.common.files.executions import Executions
-from bitwright.inference import Elimination, Evidence, find_contradiction
-from bitwright.inference.recovered import Recovered
+from bitwright.inference import Elimination, Evidence, Recovered, find_contradiction
 from bitwright.rules import load
 from bitwright.runs.successors import executions_of_inputs, random_executions
 

@@ -5,7 +5,7 @@ from cases import for_each
 
 from bitwright.common.errors import InputError, ProgramError
 from bitwright.rules import load, parse
-from bitwright.rules.text import files
+from bitwright.rules import text as files
 
 TEXT = "# keep a bit\nbits x\nblock x\nwhen x=1 write x\nsteps 1\n"
 

@@ -9,7 +9,7 @@ import pytest
 from cases import for_each
 
 import bitwright as bw
-from bitwright.rules.text.files import load
+from bitwright.rules.text import load
 
 NO_START = "bits x y go\nblock x go\nblock y\nwhen x=1 go=1 write y\nwhen y=1 write y\ninput x\noutput y\nsteps 2\n"
 SAID = "program:4:1: this rule never matches .like 1 other rule.: go can never be on"

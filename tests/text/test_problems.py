@@ -2,8 +2,7 @@
 
 import pytest
 
-from bitwright.common.problems import MAX_PROBLEMS, GiveUpError, Problems, TooManyProblemsError
-from bitwright.common.scanner import Token
+from bitwright.common.scanner import MAX_PROBLEMS, GiveUpError, Problems, Token, TooManyProblemsError
 
 HERE = Token("name", "x", 2, 5)
 

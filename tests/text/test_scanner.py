@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitwright.common.problems import GiveUpError, Problems
-from bitwright.common.scanner import MAX_LINE, Scanner, Token, opening_comment, unix_lines
+from bitwright.common.scanner import MAX_LINE, GiveUpError, Problems, Scanner, Token, opening_comment, unix_lines
 
 WORDS = Scanner(
     {"comment": ";.*", "name": "[a-z]+", "number": "[0-9]+", "other": r"[^ \t\r\f]"},

@@ -19,8 +19,8 @@ from bitwright.common.errors import InputError, listing
 from bitwright.common.files import documents
 from bitwright.common.files.storage import as_path
 from bitwright.graphs.named import NamedGraph, from_matrix, from_networkx, is_matrix, is_shape, shaped_graph
-from bitwright.rules.graph.topology import Topology
-from bitwright.rules.text.files import read_text
+from bitwright.rules.graph.schema import Topology
+from bitwright.rules.text import read_text
 
 __all__ = ["SUFFIXES", "NamedGraph", "from_networkx", "open_graph", "read_graph"]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from bitwright.common.bits import shorten
 from bitwright.common.errors import InputError, suggestion
-from bitwright.rules.graph.topology import Board, Topology
+from bitwright.rules.graph.schema import Board, Topology
 from bitwright.rules.layout import IntArray
 
 Values = Mapping[str, Mapping[int, Any]]  # attribute -> number of a node or an edge -> value

@@ -28,8 +28,8 @@ from bitwright.networks.integer import (
 )
 from bitwright.networks.network import FloatNetwork
 from bitwright.rules import Program
+from bitwright.rules.cells import draw_numbers
 from bitwright.rules.layout import IntArray
-from bitwright.rules.local import draw_numbers
 from bitwright.rules.pattern import Pattern, every_cell
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Thresholds, scale_weights

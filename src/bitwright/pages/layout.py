@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bitwright.rules.graph.topology import Topology
+from bitwright.rules.graph.schema import Topology
 from bitwright.theory.closed_form import FloatArray
 
 if TYPE_CHECKING:  # networkx and SciPy are loaded where something is drawn

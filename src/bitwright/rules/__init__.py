@@ -9,21 +9,20 @@ from bitwright.rules.families import Families
 from bitwright.rules.layout import Field, Layout
 from bitwright.rules.program import Program
 from bitwright.rules.references import Bits, Condition, Ref, grid, span
-from bitwright.rules.text import parse, parse_node_program
-from bitwright.rules.text.files import load
+from bitwright.rules.text import load, parse, parse_node_program
 from bitwright.rules.trace import Trace
 
 if TYPE_CHECKING:
     from bitwright.rules.graph.node_program import GraphAlgorithm as GraphAlgorithm
     from bitwright.rules.graph.node_program import NodeProgram as NodeProgram
     from bitwright.rules.graph.node_program import NodeSchema as NodeSchema
-    from bitwright.rules.graph.topology import Topology as Topology
+    from bitwright.rules.graph.schema import Topology as Topology
 
 _, __getattr__ = lazy_names(
     __name__,
     {
         "bitwright.rules.graph.node_program": "GraphAlgorithm NodeProgram NodeSchema",
-        "bitwright.rules.graph.topology": "Topology",
+        "bitwright.rules.graph.schema": "Topology",
     },
 )
 __all__ = [

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from bitwright.common.bits import BoolArray
 from bitwright.common.errors import BitwrightError, InputError, option
 from bitwright.common.frozen import frozen
-from bitwright.rules.cells import CellKinds, Cells, Kind, Tile, cell_kinds
+from bitwright.rules.cells import CellKinds, Cells, Kind, LocalStates, Tile, cell_kinds
 from bitwright.rules.layout import IntArray
-from bitwright.rules.local import LocalStates
 from bitwright.rules.program import Program
 from bitwright.rules.tables import layout_of_names
 

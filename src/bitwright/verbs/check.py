@@ -11,8 +11,7 @@ from typing import Any
 from bitwright.common.errors import Problem, ProgramError, counted, printable
 from bitwright.common.files.storage import as_path
 from bitwright.rules import Algorithm, NodeProgram
-from bitwright.rules.text import parse_any
-from bitwright.rules.text.files import read_text
+from bitwright.rules.text import parse_any, read_text
 from bitwright.verbs.open import package_of
 from bitwright.verbs.reports import Summary
 

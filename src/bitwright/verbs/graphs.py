@@ -28,8 +28,7 @@ from bitwright.graphs.named import shaped_graph as shaped_graph
 from bitwright.graphs.values import parse_assignments, values_for
 from bitwright.rules import GraphAlgorithm as GraphAlgorithm
 from bitwright.rules import NodeProgram, Topology, parse_node_program
-from bitwright.rules.text import parse_any
-from bitwright.rules.text.files import read_text
+from bitwright.rules.text import parse_any, read_text
 from bitwright.runs.run import Run
 from bitwright.verbs.progress import teller
 from bitwright.verbs.run import check_named, check_once, run

@@ -21,17 +21,15 @@ from bitwright.common.errors import InputError, ProgramError, Report, counted, l
 from bitwright.common.files.executions import Executions, joined
 from bitwright.common.files.storage import as_path, write_atomically
 from bitwright.common.files.storage import check_output as check_output
-from bitwright.inference import Contradiction, Elimination, Evidence, find_contradiction
+from bitwright.inference import Contradiction, Elimination, Evidence, Recovered, find_contradiction
 from bitwright.inference.families.lines import NAMES
 from bitwright.inference.families.search import Fitted, FoundFamilies, find_families
 from bitwright.inference.families.text import open_line, rule_lines, unseen_lines
 from bitwright.inference.find_blocks import MAX_FOUND, FoundBlocks, find_blocks
-from bitwright.inference.recovered import Recovered
 from bitwright.rules import Algorithm, Layout, Program
 from bitwright.rules.layout import KEYWORDS
 from bitwright.rules.tables import layout_of_names
-from bitwright.rules.text import RuleText, parse_blocks
-from bitwright.rules.text.files import read_text
+from bitwright.rules.text import RuleText, parse_blocks, read_text
 from bitwright.runs.progress import Progress
 from bitwright.runs.successors import successors
 from bitwright.verbs.open import as_algorithm

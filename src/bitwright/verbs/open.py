@@ -92,7 +92,7 @@ def open_program(
     )
     if suffix == ".bw":
         from bitwright.rules import Algorithm
-        from bitwright.rules.text.files import read_text
+        from bitwright.rules.text import read_text
         from bitwright.rules.text.lint import warn_about
 
         if isinstance(found, Algorithm):
@@ -118,7 +118,7 @@ def opened(
     node program is given as it is; otherwise it is refused.
     """
     from bitwright.common.bits import shorten
-    from bitwright.rules.text.files import load_any
+    from bitwright.rules.text import load_any
 
     path = as_path(target, "a program")
     if path.suffix.lower() == ".safetensors":

@@ -19,7 +19,7 @@ from bitwright.networks.integer import ExactSums, columns_of
 from bitwright.proofs.exhaustion.domains import StatesDomain
 from bitwright.proofs.exhaustion.findings import Findings
 from bitwright.proofs.exhaustion.task import ProofTask, prove
-from bitwright.rules.local import LocalStates
+from bitwright.rules.cells import LocalStates
 from bitwright.rules.pattern import Pattern
 from bitwright.verbs.cells import as_algorithm, pattern_of
 

@@ -10,9 +10,8 @@ import numpy as np
 from bitwright.common.bits import BoolArray
 from bitwright.common.errors import OtherKindError, counted, listing
 from bitwright.rules import Program
-from bitwright.rules.cells import CellKinds, Cells, Kind, Tile, cell_kinds
+from bitwright.rules.cells import CellKinds, Cells, Kind, LocalStates, Tile, cell_kinds
 from bitwright.rules.layout import IntArray
-from bitwright.rules.local import LocalStates
 from bitwright.rules.pattern import Pattern
 
 _TILES = 16  # the most neighbouring cells to try as one

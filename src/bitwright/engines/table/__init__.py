@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from bitwright.common.bits import BoolArray
 from bitwright.rules import Program
-from bitwright.rules.cells import CellKinds, Cells, Kind, cell_kinds, distinct, each_block
+from bitwright.rules.cells import CellKinds, Cells, Kind, LocalStates, cell_kinds, distinct, each_block
 from bitwright.rules.layout import IntArray
-from bitwright.rules.local import LocalStates
 from bitwright.theory.closed_form import FloatArray
 
 WORD = 16  # the maximum number of bits of a packed cell

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from bitwright.common.problems import GiveUpError, Problems
-from bitwright.common.scanner import END, NAME, Scanner, Token, lines_of
+from bitwright.common.scanner import END, NAME, GiveUpError, Problems, Scanner, Token, lines_of
 from bitwright.machines.assembly.macros import Expander, Form, Item, Label, Macro, Operand, Statement, names_of
 
 MAX_NAME = 64

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from bitwright.common.bits import shorten
-from bitwright.common.problems import GiveUpError, Problems, TooManyProblemsError
-from bitwright.common.scanner import Token
+from bitwright.common.scanner import GiveUpError, Problems, Token, TooManyProblemsError
 
 MAX_STATEMENTS = 1 << 19  # limit on labels, operations and calls in expanded bodies
 MAX_DEPTH = 50  # limit on nested macro calls

@@ -9,8 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from bitwright.common.problems import GiveUpError, Problems
-from bitwright.common.scanner import END, MAX_LINE, Token, WrongError
+from bitwright.common.scanner import END, MAX_LINE, GiveUpError, Problems, Token, WrongError
 from bitwright.machines.assembly import InstructionSet, Source
 from bitwright.machines.assembly.macros import Item, Label, Operand, Statement, names_of
 from bitwright.rules.ensure_text import ExpressionReader

@@ -8,15 +8,24 @@ from pathlib import Path
 
 from bitwright.common.bits import shorten
 from bitwright.common.errors import problems_of
-from bitwright.common.problems import GiveUpError, Problems, without_problems
-from bitwright.common.scanner import MAX_LINE, SPACE, Scanner, Token, WrongError, opening_comment
+from bitwright.common.scanner import (
+    MAX_LINE,
+    SPACE,
+    GiveUpError,
+    Problems,
+    Scanner,
+    Token,
+    WrongError,
+    opening_comment,
+    without_problems,
+)
 from bitwright.machines.assembly import MAX_NAME, InstructionSet, read
 from bitwright.machines.assembly.macros import Form, Item, Label, Operand, Statement, names_of
 from bitwright.machines.assembly.names import Meaning, Names
 from bitwright.machines.sbn.code import MAX_SIZE, MAX_WIDTH, Code, Instruction, wrap
 from bitwright.rules import ensures
 from bitwright.rules.ensure_text import ENSURE_SCANNER, read_tokens
-from bitwright.rules.text.files import read_text
+from bitwright.rules.text import read_text
 
 END_OF_PROGRAM = "halt"  # the reserved label after the last instruction
 USE = ".use"  # gives these words the next addresses, in this order; prelude only

@@ -7,13 +7,21 @@ from pathlib import Path
 
 from bitwright.common.bits import shorten
 from bitwright.common.errors import InputError, problems_of
-from bitwright.common.problems import GiveUpError, Problems, without_problems
-from bitwright.common.scanner import MAX_LINE, NAME, SPACE, Scanner, opening_comment
+from bitwright.common.scanner import (
+    MAX_LINE,
+    NAME,
+    SPACE,
+    GiveUpError,
+    Problems,
+    Scanner,
+    opening_comment,
+    without_problems,
+)
 from bitwright.machines.assembly import InstructionSet, read
 from bitwright.machines.assembly.macros import Form, Label, Operand, Statement
 from bitwright.machines.assembly.names import Names, text_of
 from bitwright.machines.subleq.images import MAX_ADDRESS_BITS, find_dialect, no_ports
-from bitwright.rules.text.files import read_text
+from bitwright.rules.text import read_text
 
 ZERO = "Z"  # a scratch word of every program, 0 outside operations
 MAX_WORDS = 1 << MAX_ADDRESS_BITS

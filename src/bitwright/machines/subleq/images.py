@@ -18,7 +18,7 @@ from typing import Literal
 
 from bitwright.common.bits import shorten
 from bitwright.common.errors import InputError, Problem, ProgramError, counted, suggestion
-from bitwright.rules.text.files import read_text
+from bitwright.rules.text import read_text
 
 MAX_WIDTH = 64
 MAX_ADDRESS_BITS = 24

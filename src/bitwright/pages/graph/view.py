@@ -16,8 +16,7 @@ from bitwright.common.bits import BoolArray
 from bitwright.common.errors import InputError, counted, printable
 from bitwright.pages.layout import GraphLayout, edge_bends, graph_layout, on_grid
 from bitwright.rules import GraphAlgorithm
-from bitwright.rules.graph.schema import NodeWord, Schema
-from bitwright.rules.graph.topology import Topology
+from bitwright.rules.graph.schema import NodeWord, Schema, Topology
 from bitwright.rules.graph.wiring import GraphWiring
 from bitwright.rules.trace import Trace
 from bitwright.runs.run import Run

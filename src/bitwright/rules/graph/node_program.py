@@ -16,8 +16,7 @@ from bitwright.common.errors import InputError, ProgramError, counted
 from bitwright.common.lazy import Shown
 from bitwright.rules.algorithm import Algorithm, Sizing, Word, check_inputs
 from bitwright.rules.cells import Kind
-from bitwright.rules.graph.schema import NodeWord, Schema
-from bitwright.rules.graph.topology import Topology
+from bitwright.rules.graph.schema import NodeWord, Schema, Topology
 from bitwright.rules.graph.wiring import GraphWiring
 from bitwright.rules.layout import IntArray
 from bitwright.rules.text.node_text import NodeExpansion

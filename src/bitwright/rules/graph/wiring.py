@@ -18,8 +18,7 @@ from bitwright.common.errors import InputError
 from bitwright.common.frozen import frozen
 from bitwright.rules.cells import CellKinds, Cells
 from bitwright.rules.families import Families
-from bitwright.rules.graph.schema import Place, Schema
-from bitwright.rules.graph.topology import Topology
+from bitwright.rules.graph.schema import Place, Schema, Topology
 from bitwright.rules.layout import IntArray, Layout, spread
 from bitwright.rules.program import Program
 

@@ -10,8 +10,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from bitwright.common.errors import Problem, ProgramError
-from bitwright.common.problems import MAX_PROBLEMS
-from bitwright.common.scanner import Token, WrongError
+from bitwright.common.scanner import MAX_PROBLEMS, Token, WrongError
 from bitwright.rules.algorithm import FIXED_POINT, STATED, Algorithm, Halt, Word, count_problems, port_problems, stated
 from bitwright.rules.assemble import BitFamily, Picks, RuleFamily, assemble
 from bitwright.rules.ensures import EnsureLine

@@ -6,8 +6,7 @@ import re
 
 from bitwright.common.bits import shorten
 from bitwright.common.errors import Problem
-from bitwright.common.problems import MAX_PROBLEMS
-from bitwright.common.scanner import NAME, Scanner, Token, lines_of
+from bitwright.common.scanner import MAX_PROBLEMS, NAME, Scanner, Token, lines_of
 from bitwright.rules.ensure_text import ENSURE_SCANNER
 
 MAX_NUMBER = 2**31  # any two such numbers can be added or multiplied in 64 bits

@@ -8,8 +8,7 @@ from itertools import pairwise
 
 from bitwright.common.bits import shorten
 from bitwright.common.errors import Problem, suggestion
-from bitwright.common.problems import MAX_PROBLEMS
-from bitwright.common.scanner import END, Token, WrongError
+from bitwright.common.scanner import END, MAX_PROBLEMS, Token, WrongError
 from bitwright.rules.ensure_text import MAX_CLAUSES, ExpressionReader, read_tokens
 from bitwright.rules.expressions import DIGITS, Combined, Constant, Expression, Named
 from bitwright.rules.layout import KEYWORDS
