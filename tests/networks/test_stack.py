@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 from own_networks import as_module, as_onnx, layers_of, onnx_of, outputs_of
 
 from bitwright import InputError, Model, addition, certify
-from bitwright.networks.stack import Layer, NotProvedError, Stack
+from bitwright.networks.stack import AffineLayer, NotProvedError, Stack
 from bitwright.networks.stack_readers import OnnxRuntime
 
 EVERY = np.array(list(itertools.product((0, 1), repeat=8)))
@@ -43,7 +43,7 @@ def random_stack(seed: int, scale: float = 1.0, digits: int | None = None) -> St
         weights, bias = (rng.normal(0, scale, size) for size in (shape, shape[1]))
         if digits is not None:
             weights, bias = (np.rint(part * 2**digits) / 2**digits for part in (weights, bias))
-        layers.append(Layer(weights.astype(np.float32), "float32", bias.astype(np.float32), relu))
+        layers.append(AffineLayer(weights.astype(np.float32), "float32", bias.astype(np.float32), relu))
     return Stack(tuple(layers))
 
 
@@ -75,7 +75,7 @@ def test_multiples_of_a_power_of_two_are_exact_in_every_order_and_the_bound_is_s
 def test_where_exactness_ends(digits: int, kind: str) -> None:
     """One unit more than fits; below the limit nothing is lost."""
     for units, fits in ((2**digits - 1, True), (2**digits, False)):
-        layers = (Layer(np.array([[units - 1], [1]], dtype=kind), kind),)
+        layers = (AffineLayer(np.array([[units - 1], [1]], dtype=kind), kind),)
         if kind in ("int32", "int64") and not fits:
             with pytest.raises(NotProvedError, match="range"):
                 Stack(layers)
@@ -86,7 +86,7 @@ def test_where_exactness_ends(digits: int, kind: str) -> None:
 def test_a_bias_may_be_added_first() -> None:
     """One large bias, and many weights each of which is then lost."""
     weights, bias = np.full((200, 1), 2.0**-7 * (1 + 2.0**-10), np.float32), np.array([2.0**20 / 3], np.float32)
-    found = Stack((Layer(weights, "float32", bias),))(np.ones((1, 200)))
+    found = Stack((AffineLayer(weights, "float32", bias),))(np.ones((1, 200)))
     first, last = (np.float32(0),) * 2
     for term in (*bias, *weights.ravel()):
         first += term
@@ -99,7 +99,7 @@ def test_a_bias_may_be_added_first() -> None:
 
 def test_numbers_that_may_be_taken_for_0_are_not_exact() -> None:
     for factors in ((2.0**-64,) * 3, (2.0**-100, 2.0**-27), (2.0**-140,)):
-        layers = [Layer(np.array([[factor]], dtype=np.float32), "float32") for factor in factors]
+        layers = [AffineLayer(np.array([[factor]], dtype=np.float32), "float32") for factor in factors]
         found = Stack(tuple(layers))(np.ones((1, 1)))
         assert found.error[0, 0] >= found.values[0, 0] > 0
 

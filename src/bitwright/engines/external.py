@@ -22,7 +22,7 @@ from bitwright.theory.closed_form import FloatArray
 
 if TYPE_CHECKING:
     from bitwright.networks.external import Model
-    from bitwright.networks.stack import Outputs
+    from bitwright.networks.stack import BoundedOutputs
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class FittedModel:
             "runtime": None if runtime is None else runtime.name,
         }
 
-    def decide(self, matched: BoolArray) -> Outputs:  # (batch, k)
+    def decide(self, matched: BoolArray) -> BoundedOutputs:  # (batch, k)
         """Returns its outputs if these templates match, one for every bit; 0 for bits without an output."""
         given = self.model.outputs(self.columns.rows(matched))
         return type(given)(*map(self._spread, given))

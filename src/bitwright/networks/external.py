@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bitwright.common.bits import BoolArray, shorten
 from bitwright.common.errors import InputError, check_choice, counted
 from bitwright.networks.network import tensor_sha256
-from bitwright.networks.stack import NotProvedError, Outputs, Stack
+from bitwright.networks.stack import BoundedOutputs, NotProvedError, Stack
 from bitwright.networks.stack_readers import Runtime, is_module, read_module, read_onnx
 
 Reads = Literal["states", "cells"]
@@ -81,7 +81,7 @@ class Model:
         """The sha256 of each tensor's bytes."""
         return {name: tensor_sha256(array) for name, array in self.stack.tensors.items()}
 
-    def outputs(self, rows: NDArray[Any]) -> Outputs:  # (batch, columns) of 0 and 1
+    def outputs(self, rows: NDArray[Any]) -> BoundedOutputs:  # (batch, columns) of 0 and 1
         """Returns its outputs; raises InputError if its runtime computes others."""
         found = self.stack(rows)
         if self.runtime is not None:

@@ -42,7 +42,7 @@ class NotProvedError(InputError):
 
 
 @dataclass(frozen=True, eq=False)
-class Layer:
+class AffineLayer:
     """Sums of products with weights, and perhaps a ReLU."""
 
     weights: NDArray[Any]  # (inputs, outputs)
@@ -56,7 +56,7 @@ class Layer:
         return {"weights": self.weights} | ({} if self.bias is None else {"bias": self.bias})
 
 
-class Outputs(NamedTuple):
+class BoundedOutputs(NamedTuple):
     """Outputs, with bounds on the deviation of any runtime."""
 
     values: Array  # (batch, columns)
@@ -83,7 +83,7 @@ class _Sums(NamedTuple):
 class Stack:
     """Layers in the order of evaluation."""
 
-    layers: tuple[Layer, ...]
+    layers: tuple[AffineLayer, ...]
 
     def __post_init__(self) -> None:
         if not self.layers:
@@ -135,7 +135,7 @@ class Stack:
             f"{units:,.0f} such units at most, below the limit of {1 << DIGITS[kinds[0]]:,}"
         )
 
-    def __call__(self, rows: NDArray[Any]) -> Outputs:  # (batch, inputs) of 0 and 1
+    def __call__(self, rows: NDArray[Any]) -> BoundedOutputs:  # (batch, inputs) of 0 and 1
         """Returns the outputs for these rows."""
         values = np.asarray(rows, dtype=np.float64)
         error = np.zeros_like(values)
@@ -146,7 +146,7 @@ class Stack:
             values = values @ sums.weights + sums.bias
             error = lost if sums.exact else (lost + sums.gamma * (mass + lost)) * _OWN
             values = np.maximum(values, 0) if layer.relu else values
-        return Outputs(values, error)
+        return BoundedOutputs(values, error)
 
     @cached_property
     def _sums(self) -> list[_Sums]:

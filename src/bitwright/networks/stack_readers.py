@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from bitwright.common.bits import shorten
 from bitwright.common.errors import InputError
 from bitwright.networks.onnx_file import onnx_module
-from bitwright.networks.stack import DIGITS, LARGEST, Layer, NotProvedError, Stack
+from bitwright.networks.stack import DIGITS, LARGEST, AffineLayer, NotProvedError, Stack
 
 _OPSETS, _STANDARD = range(11, 26), ("", "ai.onnx")
 _OPERATORS: dict[str, dict[str, tuple[Any, ...]]] = {  # and the values of their attributes that are supported
@@ -125,7 +125,7 @@ def _input_of(graph: Any) -> tuple[int, str, str]:
 
 def _stack_of(model: Any, at: str, kind: str) -> Stack:
     """Returns the layers of a model; raises NotProvedError if it contains anything else."""
-    graph, layers = model.graph, list[Layer]()
+    graph, layers = model.graph, list[AffineLayer]()
     if model.functions or graph.sparse_initializer or len(graph.output) != 1:
         raise NotProvedError("it has functions of its own, sparse weights, or several outputs")
     sets = [one.version for one in model.opset_import if one.domain in _STANDARD]
@@ -184,7 +184,7 @@ def _attributes(node: Any) -> dict[str, Any]:
     return found
 
 
-def _append(layers: list[Layer], operator: str, others: list[Any], attributes: dict[str, Any], kind: str) -> None:
+def _append(layers: list[AffineLayer], operator: str, others: list[Any], attributes: dict[str, Any], kind: str) -> None:
     """Continues a stack of this type by one operator with constant weights."""
     last = layers[-1] if layers else None
     if operator in ("Gemm", "MatMul", "MatMulInteger"):
@@ -197,7 +197,7 @@ def _append(layers: list[Layer], operator: str, others: list[Any], attributes: d
             _check_type(kind, weights)
         if weights.ndim != 2:
             raise NotProvedError(f"{operator} has weights of {weights.ndim} dimensions")
-        layers.append(Layer(weights.T if attributes.get("transB") else weights, kind))
+        layers.append(AffineLayer(weights.T if attributes.get("transB") else weights, kind))
         if bias:
             layers[-1] = _with_bias(layers[-1], *bias)
     elif operator == "Add":
@@ -208,7 +208,7 @@ def _append(layers: list[Layer], operator: str, others: list[Any], attributes: d
         layers[-1] = replace(last, relu=True)
 
 
-def _with_bias(layer: Layer, bias: NDArray[Any]) -> Layer:
+def _with_bias(layer: AffineLayer, bias: NDArray[Any]) -> AffineLayer:
     _check_type(layer.kind, bias)
     if bias.ndim > 2 or bias.shape[:-1] not in ((), (1,)) or bias.shape[-1:] not in ((), (1,), layer.weights.shape[1:]):
         raise NotProvedError(f"a bias has the shape {bias.shape}")
@@ -222,12 +222,12 @@ def _check_type(kind: str, weights: NDArray[Any]) -> None:
 
 def read_module(module: Any) -> tuple[Stack, TorchRuntime]:
     """Reads a copy of a module's linear layers and ReLUs; raises InputError for other modules."""
-    layers = list[Layer]()
+    layers = list[AffineLayer]()
     for layer in _layers(module):
         kind = type(layer).__name__
         if kind == "Linear":
             weights = _numbers(layer.weight)
-            layers.append(Layer(weights.T, weights.dtype.name))
+            layers.append(AffineLayer(weights.T, weights.dtype.name))
             if layer.bias is not None:
                 layers[-1] = _with_bias(layers[-1], _numbers(layer.bias))
         elif kind == "ReLU":
