@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import bitwright
-from bitwright import BitwrightWarning, InputError, NodeProgram, parse, run
+from bitwright import NodeProgram, parse, run
 from bitwright.verbs.graphs import open_graph
 
 FOLDER = Path(__file__).parent.parent / "examples"
@@ -27,7 +27,8 @@ def graphs(count: int) -> list[nx.Graph]:
 
 def test_depth_first_search_gives_parents_and_depths() -> None:
     program = opened("exact_gnn/dfs.bw")
-    for graph, done in zip(graphs(20), run(program, graph=graphs(20), source=0), strict=True):
+    for graph in graphs(20):
+        done = run(program, graph=graph, source=0)
         tree = nx.dfs_tree(graph, 0)
         depth = nx.single_source_shortest_path_length(tree, 0)
         assert {node: found["depth"] for node, found in done.nodes.items()} == {v: depth.get(v) for v in graph}
@@ -53,14 +54,3 @@ def test_a_symmetric_matrix_is_an_undirected_graph(made: Any) -> None:
     assert graph.edge_values["weight"] == {0: 3, 1: 5}
     done = run(opened("graphs/shortest-paths.bw"), graph=made(matrix), source=0)
     assert {node: got["distance"] for node, got in done.nodes.items()} == {0: 0, 1: 3, 2: 8, 3: None}
-
-
-def test_graphs_that_cannot_be_run_are_skipped() -> None:
-    given = ["path:3", "nowhere.txt", "ring:4", 7]
-    with pytest.warns(BitwrightWarning, match=r"2.*4.*graphs\[1\].*nowhere\.txt"):
-        done = run(FLOOD, graph=given, source="0", on_error="skip")
-    assert [one and one.steps for one in done] == [2, None, 2, None]
-    with pytest.raises(InputError, match=r"'raise'.*'skip'.*'ignore'"):
-        run(FLOOD, graph=given, source="0", on_error="ignore")
-    with pytest.raises(InputError, match=r"list.*graphs"):
-        run(FLOOD, graph="path:3", source="0", on_error="skip")

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -58,23 +57,13 @@ def written_graph(suffix: str) -> Callable[[Random], str]:
         if suffix == ".json":
             data = nx.node_link_data(graph, edges=rng.choice(("edges", "links")))
             return json.dumps(data) if rng.random() < 0.5 else edit_document(rng, data)
-        if suffix == ".graphml":
-            text = "\n".join(nx.generate_graphml(_plain(graph)))
-        else:
-            between = {".csv": ",", ".tsv": "\t"}.get(suffix, rng.choice((" ", ",", "\t")))
-            head = ["source", "target", "weight"][: rng.randint(2, 3)]
-            lines = [head] * (rng.random() < 0.3) + [[*map(str, edge)] for edge in graph.edges(data="weight")]
-            text = "\n".join(between.join(line) for line in lines)
+        between = {".csv": ",", ".tsv": "\t"}.get(suffix, rng.choice((" ", ",", "\t")))
+        head = ["source", "target", "weight"][: rng.randint(2, 3)]
+        lines = [head] * (rng.random() < 0.3) + [[*map(str, edge)] for edge in graph.edges(data="weight")]
+        text = "\n".join(between.join(line) for line in lines)
         return text if rng.random() < 0.3 else edit_text(rng, text, _WORDS)
 
     return make
-
-
-def _plain(graph: Any) -> Any:
-    """GraphML has no large numbers, and one type for each attribute."""
-    for *_, about in graph.edges(data=True):
-        about["weight"] = str(about["weight"])
-    return graph
 
 
 def take_graph(suffix: str) -> Callable[[str], None]:

@@ -1,7 +1,6 @@
 """Readers take time in proportion to what they read: here in moments what took hours when it grew with the square."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import networkx
 import numpy as np
@@ -11,7 +10,6 @@ from fuzz.campaign import Counter
 from bitwright import Executions, executions, parse, permutation
 from bitwright.common.errors import InputError, ProgramError, suggestion
 from bitwright.common.scanner import Token
-from bitwright.graphs.files import read_graph
 from bitwright.rules import parse_node_program
 from bitwright.rules.tables import layout_of_names
 from bitwright.rules.text.expand import Expansion
@@ -94,22 +92,6 @@ def test_an_edge_that_is_all_dashes() -> None:
     many = ["-".join("a" * 40), "-".join("b" * 40)]
     found = on_graph(WEIGHTED, networkx.Graph([tuple(many)]), {"weight": "-".join(many)})
     assert found.read_places(found.state({}), "port") == {"p": [1, 1]}
-
-
-def test_defaults_of_graphml_are_not_copied_to_every_node(tmp_path: Path) -> None:
-    keys = "".join(
-        f'<key id="k{i}" for="node" attr.name="k{i}" attr.type="int"><default>{i}</default></key>' for i in range(50)
-    )
-    nodes = "".join(f'<node id="{i}"/>' for i in range(40)) + '<node id="own"><data key="k7">99</data></node>'
-    path = tmp_path / "g.graphml"
-    path.write_text(
-        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
-        f'{keys}<graph edgedefault="undirected">{nodes}</graph></graphml>'
-    )
-    graph = read_graph(path)
-    assert sum(len(about) for _, about in graph.source.nodes(data=True)) == 1
-    assert graph.node_values["k7"] == {**dict.fromkeys(range(40), 7), 40: 99}
-    assert len(graph.node_values) == 50
 
 
 class _Names(tuple[str, ...]):

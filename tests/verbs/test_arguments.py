@@ -89,8 +89,8 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "no names": (lambda: bw.Executions(BOOL, BOOL, cast(Any, None)), "tuple None"),
     "no graph": (lambda: bw.run(bw.parse(FLOOD), graph="", source="1"), "graph empty"),
     "no table": (lambda: bw.run(bw.parse(FLOOD), "", graph="path:3"), "inputs empty"),
-    "given twice to graphs": (
-        lambda: bw.run(bw.parse(FLOOD), [{"source": "1"}], graph=["path:3"], source="0"),
+    "given twice to a graph": (
+        lambda: bw.run(bw.parse(FLOOD), {"source": "1"}, graph="path:3", source="0"),
         "source given",
     ),
     "no source": (lambda: bw.executions(small(), ""), "execution empty"),

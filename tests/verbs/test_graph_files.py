@@ -128,24 +128,6 @@ def test_edge_lists(seed: int, directed: bool, tmp_path: Path) -> None:
 
 
 @for_each("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
-@for_each("seed", seeds(8, of=20))
-def test_graphml(seed: int, kind: type, tmp_path: Path) -> None:
-    source = random_graph(seed, kind)
-    nx.set_node_attributes(source, {name: at for at, name in enumerate(source)}, "id")
-    nx.write_graphml_xml(source, tmp_path / "graph.graphml")
-    graph = read_graph(tmp_path / "graph.graphml")
-    check_ports(graph)
-    known = nx.read_graphml(tmp_path / "graph.graphml")
-    assert graph.names == tuple(known)
-    assert neighbours(graph) == adjacency(known)
-    assert graph.topology.directed == source.is_directed()
-    assert graph.node_values["id"] == {at: at for at in range(len(source))}
-    assert graph.topology.edges == source.number_of_edges()
-    if not source.is_multigraph():
-        assert weights(graph) == weights_of(source)
-
-
-@for_each("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
 @for_each("links", ["edges", "links"])
 @for_each("seed", seeds(8, of=20))
 def test_node_link(seed: int, kind: type, links: str, tmp_path: Path) -> None:

@@ -88,49 +88,6 @@ def test_refused_json(text: str, reason: str, tmp_path: Path) -> None:
     assert missing(refusal(written(tmp_path, "g.json", text)), f"g.json {reason}") == []
 
 
-HEAD = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
-BOMB = (
-    '<?xml version="1.0"?><!DOCTYPE graphml [<!ENTITY a "aaaaaaaaaa">'
-    + "".join(f'<!ENTITY {new} "{f"&{old};" * 10}">' for old, new in zip("abcdefghi", "bcdefghij", strict=True))
-    + f']>{HEAD}<graph><node id="&j;"/></graph></graphml>'
-)
-NO_GRAPHML = "g.graphml is not a valid GraphML graph: "
-
-
-def graphml(body: str) -> str:
-    return f'{HEAD}<graph edgedefault="undirected">{body}</graph></graphml>'
-
-
-@for_each(
-    ("text", "message"),
-    [
-        (BOMB, "g.graphml DOCTYPE"),
-        ("<graphml>", NO_GRAPHML + "no element found: line 1, column 9"),
-        ("<html/>", NO_GRAPHML + "it must have one graph, got 0"),
-        (graphml('<node id="a"/><node id="a"/>'), NO_GRAPHML + "node 2 has the id 'a' of node 1"),
-        (graphml('<node id="a"/><edge source="a"/>'), NO_GRAPHML + "the target of edge 1 is None, which is not a node"),
-        (
-            graphml('<node id="a"/><edge source="a" target="a" directed="true"/>'),
-            NO_GRAPHML + "directed=true edge found in undirected graph.",
-        ),
-        (graphml(""), NO_GRAPHML + "it has no nodes"),
-    ],
-)
-def test_refused_graphml(text: str, message: str, tmp_path: Path) -> None:
-    assert missing(refusal(written(tmp_path, "g.graphml", text)), message) == []
-
-
-def test_defaults_of_graphml(tmp_path: Path) -> None:
-    keys = (
-        '<key id="n" for="node" attr.name="rank" attr.type="int"><default>7</default></key>'
-        '<key id="w" for="edge" attr.name="weight" attr.type="long"><default>2</default></key>'
-    )
-    body = '<node id="a"><data key="n">1</data></node><node id="b"/><edge source="a" target="b"/>'
-    graph = read_graph(written(tmp_path, "g.graphml", graphml(body).replace("<graph ", keys + "<graph ")))
-    assert graph.node_values == {"rank": {0: 1, 1: 7}}
-    assert graph.edge_values == {"weight": {0: 2}}
-
-
 @for_each("suffix", SUFFIXES)
 def test_hostile_files(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MAX_BYTES", 1 << 20)

@@ -156,7 +156,7 @@ The program
     The program that the network was trained for, if its file does not name one; for a network of cells with --to c, js,
     page, onnx or rocq, the program to run.
 --graph [directed:]FILE|SHAPE | run trace export
-    For node programs: an edge list, .graphml or .json, or a shape such as torus:20x30; directed: makes
+    For node programs: an edge list, .json, or a shape such as torus:20x30; directed: makes
     the edges of a list directed.
 
 The engine

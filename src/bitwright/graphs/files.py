@@ -1,16 +1,14 @@
-"""Graph files, by suffix: edge lists, GraphML and node-link JSON."""
+"""Graph files, by suffix: edge lists and node-link JSON."""
 
 from __future__ import annotations
 
 import csv
 import re
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike, fspath
 from os.path import exists  # unlike Path.exists it accepts names of any length
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 
@@ -210,36 +208,6 @@ def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
     return NamedGraph(topology, tuple(numbers), {}, values)
 
 
-def _graphml(text: str, path: Path, directed: bool) -> NamedGraph:
-    import networkx
-
-    _says_itself(directed, path)
-    if "<!DOCTYPE" in text:
-        raise InputError(f"{path} has a DOCTYPE, which could define entities; remove it")
-    found: dict[str, list[ElementTree.Element]] = {"graph": [], "node": [], "edge": []}
-    try:
-        for element in ElementTree.fromstring(text).iter():
-            if isinstance(element.tag, str):
-                found.get(element.tag.rpartition("}")[2], []).append(element)
-        if len(found["graph"]) != 1:
-            raise ValueError(f"it must have one graph, got {len(found['graph'])}")
-        names = [node.get("id") for node in found["node"]]
-        _check_parts(names, [(edge.get("source"), edge.get("target")) for edge in found["edge"]])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            graph = networkx.parse_graphml(text)
-    except (
-        networkx.NetworkXError,
-        ElementTree.ParseError,
-        LookupError,
-        ValueError,
-        TypeError,
-        AttributeError,
-    ) as error:
-        raise InputError(f"{path} is not a valid GraphML graph: {shorten(str(error), 200)}") from None
-    return from_networkx(graph, *(graph.graph.pop(f"{kind}_default", None) for kind in ("node", "edge")))
-
-
 def _node_link(text: str, path: Path, directed: bool) -> NamedGraph:
     """The format of networkx's node_link_data: objects with an id, and objects with a source and a target."""
     import networkx
@@ -311,7 +279,6 @@ def _says_itself(directed: bool, path: Path) -> None:
 
 _READERS: dict[str, Callable[[str, Path, bool], NamedGraph]] = {
     **dict.fromkeys((".txt", ".edges", ".edgelist", ".csv", ".tsv"), _edge_list),
-    ".graphml": _graphml,
     ".json": _node_link,
 }
 SUFFIXES = tuple(_READERS)

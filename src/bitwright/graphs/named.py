@@ -68,33 +68,27 @@ class NamedGraph:
 
 
 class Attributes(Mapping[str, Mapping[int, Any]]):
-    """The values of many records by attribute, collected on demand; `default` has the values of all other records."""
+    """The values of many records by attribute, collected on demand."""
 
-    def __init__(self, records: Sequence[Mapping[Any, Any]], default: Mapping[Any, Any] | None = None) -> None:
-        self._records, self._default = records, default or {}
+    def __init__(self, records: Sequence[Mapping[Any, Any]]) -> None:
+        self._records = records
 
     def __getitem__(self, name: str) -> Mapping[int, Any]:
         found = {number: record[name] for number, record in enumerate(self._records) if name in record}
-        if name in self._default:
-            return dict.fromkeys(range(len(self._records)), self._default[name]) | found
         if not found:
             raise KeyError(name)
         return found
 
     def __iter__(self) -> Iterator[str]:
-        names = dict.fromkeys(name for record in (*self._records, self._default) for name in record)
+        names = dict.fromkeys(name for record in self._records for name in record)
         return (name for name in names if isinstance(name, str))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
 
-def from_networkx(
-    graph: Any, node_default: Mapping[Any, Any] | None = None, edge_default: Mapping[Any, Any] | None = None
-) -> NamedGraph:
+def from_networkx(graph: Any) -> NamedGraph:
     """Converts a networkx graph; the ports of a node are in the order of `graph.adj[node]`, and a loop has two ports.
-
-    The defaults are attributes of all nodes and edges without their own.
 
     >>> import networkx
     >>> named = from_networkx(networkx.Graph([("b", "a"), ("c", "b")]))
@@ -127,8 +121,7 @@ def from_networkx(
         records = [records[place] for place in first]
     nodes = [about for _, about in graph.nodes(data=True)]
     known = {name: value for name, value in graph.graph.items() if isinstance(name, str)}
-    node_values, edge_values = Attributes(nodes, node_default), Attributes(records, edge_default)
-    return NamedGraph(topology, names, node_values, edge_values, known, graph)
+    return NamedGraph(topology, names, Attributes(nodes), Attributes(records), known, graph)
 
 
 def _names(nodes: Sequence[object]) -> tuple[str, ...]:

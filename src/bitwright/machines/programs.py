@@ -5,6 +5,7 @@ The service layer loads this module for such a file, or for the name `machine-v`
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,8 +14,8 @@ from bitwright.machines.sbn.assembler import load_sbn
 from bitwright.machines.sbn.code import Code
 from bitwright.machines.sbn.machine_a import machine_a
 from bitwright.machines.sbn.machine_b import machine_b
-from bitwright.machines.subleq.assembler import load_sq
-from bitwright.machines.subleq.images import Shape, find_dialect, load_image
+from bitwright.machines.subleq.assembler import Assembly, load_sq
+from bitwright.machines.subleq.images import Shape, find_dialect, load_image, start_memory
 from bitwright.machines.subleq.machine import MachineV, machine_v
 from bitwright.rules import Algorithm
 from bitwright.theory.proof import smallest_examples
@@ -66,25 +67,45 @@ def open_subleq(
     dialect: str | None = None,
 ) -> SubleqProgram:
     """Machine V with these settings or the program's own, and the image to run."""
-    name, labels, image = Path(target).name, dict[str, int](), list[int]()
+    path = Path(target)
     if letter not in (None, "V"):
-        raise InputError(f"{name} is for machine V, not machine {letter}")
-    if target.lower().endswith(".sq"):
-        assembly = load_sq(target)
-        image, labels = assembly.image, assembly.labels
-        words = assembly.words if words is None else words
-        word_width = assembly.width if word_width is None else word_width
-        dialect = assembly.dialect if dialect is None else dialect
-    elif target != "machine-v":
-        image = load_image(target)
+        raise InputError(f"{path.name} is for machine V, not machine {letter}")
+    if path.suffix.lower() == ".sq":
+        source: Assembly | list[int] = load_sq(target)
+    else:
+        source = [] if target == "machine-v" else load_image(target)
+    return on_machine_v(source, path.stem, words, word_width, dialect)
+
+
+def on_machine_v(
+    source: Assembly | list[int],
+    name: str,
+    words: int | None = None,
+    word_width: int | None = None,
+    dialect: str | None = None,
+    check: Callable[[int, int], None] = lambda words, width: None,  # noqa: ARG005
+) -> SubleqProgram:
+    """An image, or an assembled text, which may name its machine, on machine V; None takes what the text specifies.
+
+    `check` may refuse a number of words of that width, before the machine is built, which may be large.
+    """
+    image, labels = source if isinstance(source, list) else source.image, dict[str, int]()
+    if isinstance(source, Assembly):
+        words = source.words if words is None else words
+        word_width = source.width if word_width is None else word_width
+        dialect = source.dialect if dialect is None else dialect
+        labels = source.labels
     if words is None or word_width is None or dialect is None:
         wanted = (("words", words), ("word width", word_width), ("dialect", dialect))
         missing = ", ".join(what for what, value in wanted if value is None)
         raise InputError(
             f"{name} does not specify its machine; give its {missing}, "
-            "such as words 65536, word width 16 and dialect howerj"
+            "such as words 64, word width 16 and dialect howerj"
         )
-    return SubleqProgram(machine_v(Shape(words, word_width, find_dialect(dialect))), image, labels, Path(target).stem)
+    shape = Shape(words, word_width, find_dialect(dialect))
+    check(words, word_width)
+    start_memory(shape, image)  # refuses an image that does not fit, before the machine is built
+    return SubleqProgram(machine_v(shape), image, labels, name)
 
 
 def with_padding(algorithm: Algorithm) -> Algorithm:

@@ -1,26 +1,20 @@
-"""Node programs on graphs, and their runs on one graph or on many at once."""
+"""Node programs on graphs, and their runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
-from warnings import warn
 
-from bitwright.common.bits import shorten
 from bitwright.common.errors import (
-    BitwrightError,
-    BitwrightWarning,
     InputError,
-    counted,
     option,
     printable,
     problems_of,
 )
 from bitwright.common.files.storage import as_path
-from bitwright.common.workers import in_threads
 from bitwright.graphs.files import NamedGraph as NamedGraph
 from bitwright.graphs.files import open_graph as open_graph
 from bitwright.graphs.named import is_matrix
@@ -31,7 +25,7 @@ from bitwright.rules import NodeProgram, Topology, parse_node_program
 from bitwright.rules.text import parse_any, read_text
 from bitwright.runs.run import Run
 from bitwright.verbs.progress import teller
-from bitwright.verbs.run import check_named, check_once, run
+from bitwright.verbs.run import check_named, run
 
 Result = TypeVar("Result")
 
@@ -85,54 +79,4 @@ def run_on_graph(
     with teller(how["progress"]).working("wiring the graph"):
         algorithm = on_graph(program, graph, values, table)
     done: Run = run(algorithm, **how)
-    return done
-
-
-def run_on_graphs(
-    program: NodeProgram,
-    graphs: Sequence[Any],
-    inputs: Any,
-    values: Mapping[str, Any],
-    how: Mapping[str, Any],
-    skip: bool,
-) -> list[Run] | list[Run | None]:
-    """Runs on many graphs, on all cores; all graphs and inputs are checked before the first run."""
-    if inputs is None or isinstance(inputs, Mapping):
-        each: list[Any] = [inputs or {}] * len(graphs)
-    else:
-        each = list(inputs)
-    if len(each) != len(graphs):
-        raise InputError(f"there are {len(graphs)} graphs and the inputs of {len(each)}; give those of each graph")
-    for one in each:
-        check_named(program, one)
-        check_once(one, values)
-    given = [{**one, **values} for one in each]
-    failed: dict[int, str] = {}
-
-    def named(place: int, work: Callable[[], Result]) -> Result | None:
-        if place in failed:
-            return None
-        try:
-            return work()
-        except BitwrightError as error:
-            graph = graphs[place]
-            name = f" ({shorten(str(graph))})" if isinstance(graph, str | PathLike) else ""
-            failed[place] = f"graphs[{place}]{name}: {error}"
-            if skip:
-                return None
-            raise InputError(failed[place]) from None
-
-    places = range(len(graphs))
-    on = list(in_threads(lambda at: named(at, lambda: on_graph(program, graphs[at], given[at])), places))
-
-    def ran(place: int) -> Run:
-        algorithm = on[place]
-        assert algorithm is not None
-        found: Run = run(algorithm, **how)
-        return found
-
-    done = list(in_threads(lambda at: named(at, lambda: ran(at)), places))
-    if failed:
-        first = failed[min(failed)]
-        warn(f"{counted(len(failed), 'graph')} of {len(graphs):,} skipped; {first}", BitwrightWarning, stacklevel=3)
     return done

@@ -8,8 +8,8 @@ from bitwright.common.bits import parse_signed
 from bitwright.common.errors import InputError, shorten
 from bitwright.graphs.named import NamedGraph
 from bitwright.machines import assemble
-from bitwright.machines.programs import SubleqProgram, on_sbn_machine
-from bitwright.machines.subleq import Shape, assemble_sq, find_dialect, machine_v, parse_image
+from bitwright.machines.programs import SubleqProgram, on_machine_v, on_sbn_machine
+from bitwright.machines.subleq import assemble_sq, parse_image
 from bitwright.rules import Algorithm, NodeProgram, Topology, parse
 from bitwright.rules.graph.node_program import check_graph
 from bitwright.rules.graph.schema import Schema
@@ -45,21 +45,8 @@ def pasted_image(
 
     `check` may refuse a number of words of that width, before the machine is built, which may be large.
     """
-    text, labels = _plain(text), dict[str, int]()
-    if language == "image":
-        image = parse_image(text)
-    else:
-        assembly = assemble_sq(text)
-        image, labels = assembly.image, assembly.labels
-        words, width, dialect = words or assembly.words, width or assembly.width, dialect or assembly.dialect
-    if words is None or width is None or dialect is None:
-        wanted = (("words", words), ("width", width), ("dialect", dialect))
-        missing = ", ".join(name for name, value in wanted if value is None)
-        raise InputError(f"this does not say what machine it is for; give its {missing}, such as 64, 16, howerj")
-    check(words, width)
-    if len(image) > words:
-        raise InputError(f"this image has {len(image):,} words, and the machine {words:,}; give it more")
-    return SubleqProgram(machine_v(Shape(words, width, find_dialect(dialect))), image, labels, name)
+    source = parse_image(_plain(text)) if language == "image" else assemble_sq(_plain(text))
+    return on_machine_v(source, name, words, width, dialect, check)
 
 
 def drawn_graph(names: Sequence[str], edges: Sequence[Sequence[int]], directed: bool) -> NamedGraph:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 from warnings import warn
 
 import numpy as np
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     What: TypeAlias = Algorithm | Program | NodeProgram
     Networks: TypeAlias = Network | AnyNetwork | Model | Callable[..., Any] | Sequence[Network | AnyNetwork]
 
-_OPTIONS = (*("inputs", "graph", "on_error", "states", "engine", "network", "steps", "record", "progress"),)
+_OPTIONS = (*("inputs", "graph", "states", "engine", "network", "steps", "record", "progress"),)
 _OF_MANY = ("workers", "margins")
 
 
@@ -40,17 +40,6 @@ _OF_MANY = ("workers", "margins")
 def run(what: What, *, states: BoolArray, **settings: Any) -> BatchRun: ...
 @overload
 def run(what: SubleqProgram, inputs: bytes = b"", **settings: Any) -> ComputerRun: ...
-@overload
-def run(
-    what: What,
-    inputs: Any = None,
-    *,
-    graph: list[Any] | tuple[Any, ...],
-    on_error: Literal["skip"],
-    **settings: Any,
-) -> list[Run | None]: ...
-@overload
-def run(what: What, inputs: Any = None, *, graph: list[Any] | tuple[Any, ...], **settings: Any) -> list[Run]: ...
 @overload
 def run(
     what: What,
@@ -72,7 +61,6 @@ def run(
     inputs: Any = None,
     *,
     graph: Any = None,
-    on_error: Literal["raise", "skip"] = "raise",
     states: BoolArray | None = None,
     engine: str | Engine | None = None,
     network: Networks | None = None,
@@ -80,7 +68,7 @@ def run(
     record: bool = False,
     progress: Teller | Progress | bool | None = None,
     **values: Any,
-) -> Run | BatchRun | list[Run] | list[Run | None] | ComputerRun:
+) -> Run | BatchRun | ComputerRun:
     """Runs a program on input values, given by name or as a dictionary.
 
     Give an input with the name of an argument in the dictionary.
@@ -88,9 +76,8 @@ def run(
     Args:
         what: a program, or a machine V with the image that it runs.
         inputs: numbers by name; of a machine V the bytes that it reads.
-        graph: for a node program: a graph of networkx, an adjacency matrix, a file, a shape such as "torus:20x30", or a
-            list of these.
-        on_error: for a list of graphs: "skip" puts None in place of a graph that cannot be run, and warns.
+        graph: for a node program: a graph of networkx, an adjacency matrix, a file, or a shape such as
+            "torus:20x30".
         states: start states, one in each row, in place of inputs.
         engine: an engine or its name: "templates" (the rules), "limit", "kernel", "sampled" or "network".
         network: a trained network, or several to average.
@@ -113,14 +100,12 @@ def run(
     array([ 9, 10, 11, 12])
 
     The inputs of a node program are given by node, or in a table, a .csv file; `nodes` of the run has what they put
-    out. A list of graphs gives a list of runs, with the same inputs for all, or with a list of them.
+    out.
 
     >>> from bitwright import parse
     >>> flood = parse("bits x; block x; when x=1 write x far.x; input source = x".replace("; ", chr(10)))
     >>> run(flood, graph="path:3", source="1", steps=1).nodes["2"]
     {'x': 1}
-    >>> [done.steps for done in run(flood, graph=["path:3", "ring:4"], source="0")]
-    [2, 2]
 
     On a machine V, `output` of the run has the bytes written; `instructions` and `seconds` are the most it may take,
     and `memory` names words to show, such as "0:7".
@@ -148,20 +133,11 @@ def run(
         check_values(what, values, (*_OPTIONS, *SETTINGS, *_OF_MANY))
     how = {"engine": engine, "network": network, "steps": steps, "record": record}
     if is_node_program(what):
-        from bitwright.verbs.graphs import run_on_graph, run_on_graphs
+        from bitwright.verbs.graphs import run_on_graph
 
         if states is not None or of_many:
-            raise InputError(f"many runs of a node program are a list of graphs: give {option('graph')}=[...]")
-        if on_error not in ("raise", "skip"):
-            raise InputError(f"on_error is 'raise' or 'skip', got {on_error!r}")
-        if isinstance(graph, list | tuple):
-            more = {**how, "progress": progress, **settings}
-            return run_on_graphs(what, graph, inputs, values, more, skip=on_error == "skip")
-        if on_error == "skip":
-            raise InputError("on_error='skip' goes with a list of graphs; leave it out")
+            raise InputError("a node program runs on one graph at a time; leave out states, workers and margins")
         return run_on_graph(what, graph, inputs, values, {**how, "progress": progress, **settings})
-    if on_error != "raise":
-        raise InputError("on_error goes with a list of graphs; leave it out")
     if graph is not None:
         raise InputError(f"only a node program runs on a graph; leave out {option('graph')}")
     check_named(what, inputs)
