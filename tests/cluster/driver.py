@@ -1,4 +1,4 @@
-"""Networks trained on a cluster: each into a growing file, and says after each how many there are.
+"""Networks trained on a cluster: all into one file; says after each how many there are.
 
 `python driver.py ADDRESS FILE MEMBERS WIDTH [halting]`; the address is `1` for this process alone. With `halting`, all
 jobs but the first two halt their process until somebody continues it, so that no test has to catch a worker at a job.
@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from bitwright import permutation
-from bitwright.common.files.journal import Journal
 from bitwright.common.workers import Workers
 from bitwright.networks import Recipe, train
 from bitwright.networks.store import network_bytes
@@ -22,7 +21,7 @@ Common = tuple[Program, Recipe, bool]
 
 
 def collect(file: Path, members: int, width: int, where: str = "1", halting: bool = False) -> None:
-    """Trains members into a file, and goes on from what it holds."""
+    """Trains members into a file."""
 
     def train_member(common: Common, member: int) -> bytes:
         program, recipe, halts = common
@@ -31,11 +30,9 @@ def collect(file: Path, members: int, width: int, where: str = "1", halting: boo
         return network_bytes(train(program, replace(recipe, member=member))[0], program)
 
     common = PROGRAM, Recipe(width, start="random"), halting
-    with Journal(file, {"format": "members", "width": width}) as journal:
-        known = len([print(done, members, flush=True) for done, _ in enumerate(journal.records(), 1)])
-        trained = Workers.parse(where).map(train_member, common, range(known, members))
-        for done, network in enumerate(trained, known + 1):
-            journal.append(network)
+    with file.open("wb") as kept:
+        for done, network in enumerate(Workers.parse(where).map(train_member, common, range(members)), 1):
+            kept.write(network)
             print(done, members, flush=True)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import struct
 import subprocess
 import sys
 from contextlib import suppress
@@ -13,7 +12,6 @@ from pathlib import Path
 from nodes import SOURCES, Lab, Node
 from waiting import wait_until
 
-_FRAME = struct.Struct("<QI")
 DRIVER = Path(__file__).parent / "driver.py"
 
 
@@ -77,15 +75,3 @@ class Training:
         wait_until(ended, f"{self.members} members are trained")
         assert self.process.returncode == 0, self._said.read_text()
         return self.file.read_bytes()
-
-
-def records(data: bytes) -> list[bytes]:
-    """The complete records of a file of results."""
-    at, found = data.find(b"\n") + 1, []
-    while at > 0 and at + _FRAME.size <= len(data):
-        length, _ = _FRAME.unpack_from(data, at)
-        at += _FRAME.size + length
-        if at > len(data):
-            break
-        found.append(data[at - length : at])
-    return found

@@ -16,13 +16,13 @@ from calling import Captured, answer
 from driver import collect
 from long import LONG
 from nodes import SOURCES, Lab, Node, lab, why_no_namespaces
-from runs import Training, python, records
+from runs import Training, python
 from waiting import wait_until
 
 from paper import executions
 from paper.table import Table
 
-MEMBERS, WIDTH, LONGER = 6, 2_000, 100_000  # a width at which training takes long enough to be interrupted
+MEMBERS, WIDTH = 6, 2_000
 NETWORK = "train addition --tile all --bits 2 --width 2048 -o net.safetensors"
 VERBS = (
     "train addition --tile all --weight-bits float --bits 2 --networks 2 --width 512 --json -o members",
@@ -185,19 +185,3 @@ def test_what_is_wrong_with_a_cluster_is_one_line(machines: Lab) -> None:
         done = python(machines, *command, node=node, **more)
         assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
         assert said in done.stderr
-
-
-@for_test_long
-def test_a_driver_that_is_killed_loses_nothing_that_it_told_of(machines: Lab, tmp_path: Path) -> None:
-    whole = alone(tmp_path, LONGER)
-    with fresh_training(machines, LONGER) as training:
-        training.wait_for(3)
-        training.process.kill()
-        training.process.wait()
-        kept = training.file.read_bytes()
-        told = training.counts[-1]
-    assert told <= len(records(kept)) <= told + 1  # one may be in the file, and not yet told of
-    assert records(whole)[: len(records(kept))] == records(kept)
-    with Training(machines, training.file, MEMBERS, LONGER) as again:
-        assert again.finish() == whole
-        assert again.counts == list(range(1, MEMBERS + 1))  # what is known already is told of, and not done again

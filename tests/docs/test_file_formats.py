@@ -21,7 +21,6 @@ IN_SCHEMAS = {
 }
 # Files that only the command that wrote them reads, to continue.
 PRIVATE = {
-    "bitwright.proofs.exhaustion.findings:FIELDS",
     *(f"bitwright.machines.subleq.computer:{name}" for name in ("_ABOUT", "_TALLY")),
 }
 

@@ -35,7 +35,6 @@ from bitwright.networks import (
     train,
 )
 from bitwright.networks.cache import cache_folder, cached_network
-from bitwright.proofs.exhaustion.task import ProofTask, prove
 from bitwright.rules import load
 from paper.table import Table, load_table
 
@@ -90,11 +89,6 @@ def edited(
 
 def edit_json(rng: Random, data: bytes) -> bytes:
     return edit_document(rng, json.loads(data)).encode("utf-8", "surrogatepass")
-
-
-def edit_first_line(rng: Random, data: bytes) -> bytes:
-    line, _, rest = data.partition(b"\n")
-    return edit_json(rng, line) + b"\n" + rest
 
 
 # Networks: a header of JSON with a length in front, then numbers.
@@ -273,13 +267,6 @@ def check(path: Path) -> None:
     Certificate.load(path).check(ALGORITHM)
 
 
-# Files that grow.
-
-
-def _proof() -> ProofTask:
-    return ProofTask(ALGORITHM, _whole(), "states")
-
-
 READERS = (
     Reader("rule files, as bytes", lambda rng: edit_bytes(rng, ALGORITHM.text().encode()), in_file("x.bw", load)),
     Reader(
@@ -300,11 +287,6 @@ READERS = (
         in_file("z.json", lambda path: Certificate.load(path).check(ALGORITHM, _whole())),
     ),
     *(for_both(domain, altered) for domain in ("states", "runs", "cells") for altered in ("network", "certificate")),
-    Reader(
-        "proofs that were begun",
-        edited(lambda path: prove(_proof(), file=path), "good.part", edit_first_line),
-        in_file("x.part", lambda path: prove(_proof(), file=path)),
-    ),
     Reader(
         "checkpoints of machine V",
         edited(write_checkpoint, "good.npz", edit_archive),

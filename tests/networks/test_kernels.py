@@ -51,7 +51,6 @@ exact = {
     "closed form": of(weights(range(1, 400), 500).gap.tobytes()),
     "integers": written(rounded.save),
     "integers of cells": written(cells.quantize().save),
-    "proof of integers": written(lambda path: certify(multiplication(3), cells.quantize(), resume=path)),
     "certificate of integers": of(certify(multiplication(3), cells.quantize()).to_dict()),
     "certificate of the limit": of(certify(addition(8)).to_dict()),
     "validation": of(validate(addition(3), engine="limit").to_dict() | {"seconds": 0}),

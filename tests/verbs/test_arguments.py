@@ -114,7 +114,6 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
 WRONG |= {
     "a list": (lambda: bw.certify(small(), [trained()]), "give network"),  # type: ignore[arg-type]
     "workers": (lambda: bw.certify(small(), trained(), workers=-1), "workers number"),
-    "resume": (lambda: bw.certify(bw.addition(4), adder(), resume=3), "file resume"),  # type: ignore[arg-type]
     "domain": (lambda: bw.certify(small(), trained(), domain="all"), "'all'"),
     "other cells": (lambda: bw.certify(bw.permutation([2, 1]), adder()), "cell like"),
     "combine": (lambda: bw.Network.combine([small()]), "networks Algorithm"),  # type: ignore[list-item]

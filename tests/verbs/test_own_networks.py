@@ -12,6 +12,7 @@ import pytest
 from own_networks import Layers, as_module, as_onnx, layers_of, outputs_of
 
 from bitwright import Certificate, InputError, Model, ProofError, addition, certify, parse, run
+from bitwright.common.workers import Workers
 from bitwright.proofs.exhaustion.task import ProofTask, prove
 from bitwright.verbs.models import fit_model
 
@@ -107,17 +108,10 @@ def test_certificates_are_checked_from_their_files_and_forged_ones_refused(cells
     refused("for another network", network_sha256="0" * 64)
 
 
-def test_a_proof_goes_on_from_its_file_and_in_other_processes(cells: Layers, tmp_path: Path) -> None:
-    network, file = as_onnx(cells, tmp_path / "adder.onnx"), tmp_path / "part"
-    whole = certify(PLAIN, Model(network), resume=file)
-    told: list[tuple[int, int]] = []
-    again = certify(PLAIN, Model(network), resume=file, progress=lambda *done: told.append(done))
-    assert next(done for done, size in told if size == 16) == 16  # nothing was left to do
-    assert again.by_n == whole.by_n
-    with pytest.raises(InputError, match=r"threshold|another|other"):
-        certify(PLAIN, Model(network, threshold=0.25), resume=file)
+def test_a_proof_is_the_same_in_other_processes(cells: Layers, tmp_path: Path) -> None:
+    network = as_onnx(cells, tmp_path / "adder.onnx")
     task = ProofTask(addition(3), fit_model(Model(network), [addition(3)])[0], "cells")
-    assert prove(pickle.loads(pickle.dumps(task))) == prove(task)
+    assert prove(pickle.loads(pickle.dumps(task))) == prove(task) == prove(task, Workers("processes", 2))
 
 
 def test_what_does_not_fit_is_said_in_a_line(cells: Layers) -> None:

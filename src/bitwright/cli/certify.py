@@ -121,7 +121,7 @@ def _check(target: Target, check: Path, network: Path | None, how: dict[str, Any
 
     opt.refuse(
         "does not go with --check, which repeats the proof of the certificate",
-        *("rounding", "n", "padding", "domain", "resume"),
+        *("rounding", "n", "padding", "domain"),
     )
     claimed = Certificate.load(check)
     algorithm, model = _open(target, network, claimed.cells)
@@ -130,25 +130,16 @@ def _check(target: Target, check: Path, network: Path | None, how: dict[str, Any
 
 
 def _prove(target: Target, output: Path | None, network: Path | None, how: dict[str, Any]) -> Certificate:
-    """Makes the certificate and writes it to its file; unfinished work is kept in a file next to it."""
+    """Makes the certificate and writes it to its file."""
     from bitwright.verbs.certificates import check_writable
     from bitwright.verbs.certify import certify
 
     algorithm, model = _open(target, network, how["tile"] not in (None, "all") or how["sizes"] is not None)
-    tell, kept = TerminalTeller(), how["resume"]
+    tell = TerminalTeller()
     if output is not None:
         check_writable(output)
-        if network is not None:
-            kept = kept or output.with_name(output.name + ".part")
-    try:
-        found: Certificate = certify(algorithm, model, **how | {"resume": kept, "progress": tell})
-    except KeyboardInterrupt:
-        if kept is not None:
-            tell.note(f"finished work is in {kept}; the same command continues from there")
-        raise
+    found: Certificate = certify(algorithm, model, **how | {"progress": tell})
     if output is not None:
         found.save(output)
         tell.note(f"wrote {output}")
-        if kept is not None and how["resume"] is None:
-            kept.unlink(missing_ok=True)
     return found

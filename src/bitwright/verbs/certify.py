@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
 from bitwright.common.errors import (
@@ -16,7 +15,6 @@ from bitwright.common.errors import (
     option,
     shorten,
 )
-from bitwright.common.files.storage import as_path
 from bitwright.common.workers import Workers
 from bitwright.engines.cells.network import TABLED
 from bitwright.networks import IntegerNetwork
@@ -74,7 +72,6 @@ def certify(
     tile: Tile | None = None,
     device: str | None = None,
     workers: str | int = "1",
-    resume: str | PathLike[str] | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> Certificate: ...
 def certify(
@@ -89,7 +86,6 @@ def certify(
     tile: Tile | None = None,
     device: str | None = None,
     workers: str | int = "1",
-    resume: str | PathLike[str] | None = None,
     module: Module | None = None,
     seconds: float | None = None,
     progress: Teller | Progress | bool | None = None,
@@ -126,7 +122,6 @@ def certify(
         tile: prove networks of cells, with this many neighbouring cells taken as one; "all" for the whole state.
         device: where states are tried; by default a long proof moves to a GPU.
         workers: how many processes share the states; "all" or "ray".
-        resume: a file that records progress; after an interruption the proof continues from it.
         module: for a transformer, the function from tokens to logits that the decoder describes; it is compared with
             the decoder, and replays the counterexample.
         seconds: for a transformer, the time limit; 600 by default.
@@ -136,13 +131,13 @@ def certify(
         from bitwright.verbs.decoders import certify_decoder
 
         others: dict[str, object] = {"sizes": sizes, "domain": domain, "rounding": rounding, "n": n, "tile": tile}
-        others |= {"device": device, "workers": str(workers) != "1", "resume": resume}
+        others |= {"device": device, "workers": str(workers) != "1"}
         refuse("does not go with a task of a transformer", padding=padding, **others)
         return certify_decoder(what, network, module=module, seconds=seconds, progress=progress)  # type: ignore[arg-type]
     refuse("goes with a task of a transformer and its decoder", seconds=seconds)
     tell, programs = teller(progress), as_programs(what)
     if network is None:
-        others = {"domain": domain, "device": device, "resume": resume}
+        others = {"domain": domain, "device": device}
         why = f"goes with {option('network')}; the proof of the limit has no states to go through"
         refuse(why, workers=str(workers) != "1", **others)
         if n == "reachable" and not hasattr(progress, "working"):
@@ -153,7 +148,7 @@ def certify(
         return Certificate(verdict, prove_chain(target, tell), target.about)
     _check_network_settings(network, rounding, n=n, padding=padding, tile=None if is_model(network) else tile)
     target = network_target(programs, network, sizes, tile, tell, device=device, domain=domain)
-    chain, work = prove_chain(target, tell), ProofWork(tell, device, str(workers), resume)
+    chain, work = prove_chain(target, tell), ProofWork(tell, device, str(workers))
     task = work.prepare(target, domain or usual_domain(target.algorithm.program))
     return Certificate(_prove_network(task, work, target.sizes), chain, target.about)
 
@@ -216,7 +211,6 @@ class ProofWork:
     tell: Teller
     device: str | None = None
     workers: str = "1"
-    resume: str | PathLike[str] | None = None
 
     @property
     def who(self) -> Workers:
@@ -270,19 +264,9 @@ def _local_states(algorithm: Algorithm) -> int | None:
 
 
 def _prove_network(task: ProofTask, work: ProofWork, sizes: str | None) -> NetworkVerdict:
-    file = None if work.resume is None else as_path(work.resume, "the file to resume from")
-    before: list[tuple[int, int]] = []  # the work done, and the total
     with work.tell.working(task.unit) as step:
-
-        def look(done: int, size: int) -> None:
-            before.append((done, size)) if not before else None
-            step(done, size)
-
-        how: dict[str, Any] = {"workers": work.who, "progress": look, "file": file, "device": task.device}
+        how: dict[str, Any] = {"workers": work.who, "progress": step, "device": task.device}
         found = certify_network(task.algorithm, task.network, task.domain_name, **how)
-    if before and before[0][0]:
-        done, size = before[0]
-        work.tell.note(f"{done:,} of {size:,} {task.unit} had been tried before, as {file} says")
     return replace(found, sizes=sizes)
 
 

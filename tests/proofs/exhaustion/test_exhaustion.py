@@ -1,16 +1,9 @@
 """Proofs by exhaustion: what they count, what they find, and that nothing gets past them."""
 
-import os
-import signal
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from processes import environment
-from waiting import wait_until
 from whole import (
     choices,
     every_state,
@@ -197,7 +190,7 @@ def test_the_smallest_counterexample_has_the_fewest_matches() -> None:
 
 
 @pytest.mark.parametrize("domain", ["states", "runs"])
-def test_workers_parts_and_interruptions_change_nothing(domain: str, tmp_path: Path) -> None:
+def test_workers_and_parts_change_nothing(domain: str) -> None:
     algorithm, network = addition(3), trained(width=24)
     whole_task = ProofTask(algorithm, network, domain)
     wanted = prove(whole_task)
@@ -205,11 +198,9 @@ def test_workers_parts_and_interruptions_change_nothing(domain: str, tmp_path: P
     in_parts = sum((prove_range(whole_task, at, min(at + 7, size)) for at in range(0, size, 7)), Findings())
     assert in_parts == wanted
     assert prove(whole_task, Workers("processes", 2)) == wanted
-    file = tmp_path / "proof.part"
-    assert prove(whole_task, file=file) == wanted
-    again: list[tuple[int, int]] = []
-    assert prove(whole_task, progress=lambda done, most: again.append((done, most)), file=file) == wanted
-    assert again == [(size, size)]  # all of it was in the file
+    done: list[tuple[int, int]] = []
+    assert prove(whole_task, progress=lambda *now: done.append(now)) == wanted
+    assert (done[0], done[-1]) == ((0, size), (size, size))
 
 
 def test_a_proof_on_a_device_finds_the_same() -> None:
@@ -257,66 +248,6 @@ def test_a_proof_on_cuda_finds_the_same() -> None:
     for algorithm, width, domain in ((addition(4), 64, "states"), (multiplication(3), 1_024, "runs")):
         network = whole(algorithm.program, width)
         assert prove(ProofTask(algorithm, network, domain, "cuda")) == prove(ProofTask(algorithm, network, domain))
-
-
-def test_a_file_of_another_proof_is_refused(tmp_path: Path) -> None:
-    algorithm, file = addition(3), tmp_path / "proof.part"
-    prove(ProofTask(algorithm, trained()), file=file)
-    with pytest.raises(InputError, match="started with network"):
-        prove(ProofTask(algorithm, trained(width=24)), file=file)
-    with pytest.raises(InputError, match="started with domain"):
-        prove(ProofTask(algorithm, trained(), "runs"), file=file)
-
-
-SLOW = """
-import sys
-from pathlib import Path
-from whole import trained
-from bitwright import addition
-from bitwright.proofs.exhaustion.task import ProofTask, prove
-
-class InSmallParts(ProofTask):
-    part = 8
-    def __reduce__(self):
-        return InSmallParts, (self.algorithm, self.network, self.domain_name, self.device)
-
-def look(done, most):
-    if done:
-        print(done, flush=True)
-        if sys.argv[2] == "stop":
-            sys.stdin.readline()
-
-print(prove(InSmallParts(addition(3), trained(width=24)), progress=look, file=Path(sys.argv[1])).to_json())
-"""
-
-
-def start(file: Path, how: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", SLOW, str(file), how],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
-    )  # fmt: skip
-
-
-def test_kill_9_in_the_middle_loses_nothing_that_was_done(tmp_path: Path) -> None:
-    file = tmp_path / "proof.part"
-    first = start(file, "stop")
-    assert first.stdout.readline() == "8\n"  # one part is done, and the next begun
-    second = start(file, "go")
-    _, said = second.communicate()
-    assert second.returncode != 0
-    assert "another process is writing" in said  # two may not write into one file
-    os.kill(first.pid, signal.SIGKILL)
-    first.communicate()
-    with file.open("ab") as torn:
-        torn.write(b"\x20\x00\x00\x00")  # as a write that was cut off leaves it
-    third = start(file, "go")
-    out, err = third.communicate()
-    assert third.returncode == 0, err
-    lines = out.splitlines()
-    assert int(lines[0]) >= 8
-    wanted = prove(ProofTask(addition(3), trained(width=24)))
-    assert lines[-1] == str(wanted.to_json())
-    wait_until(lambda: first.poll() is not None, "the end of the killed process")
 
 
 def test_states_without_number_are_refused() -> None:

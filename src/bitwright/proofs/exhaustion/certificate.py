@@ -6,7 +6,6 @@ The proof is by exhaustion: arithmetic is exact (or bounded, for floating point)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -131,12 +130,11 @@ def certify_network(
     *,
     workers: Workers | None = None,
     progress: Progress | None = None,
-    file: Path | None = None,
     device: str = "cpu",
 ) -> NetworkVerdict:
     """Proves or refutes that this network makes the rules' step in every state of the domain."""
     task = ProofTask(algorithm, network, domain or usual_domain(algorithm.program), device)
-    return _certificate(task, prove(task, workers, progress, file))
+    return _certificate(task, prove(task, workers, progress))
 
 
 def _certificate(task: ProofTask, found: Findings) -> NetworkVerdict:
@@ -193,12 +191,11 @@ def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong:
     distance, for an integer network, or a wrong bit, if `wrong` is set; otherwise the search was wrong, not the
     network.
     """
-    network, nearest = task.network, None
-    if place[0] < task.domain.size:  # a file of parts is not trusted
-        state, matched, own = _matched_at(task, place)
-        away, bits = task.judge.distances(matched)[0], _bits_of(task, matched)
-        shown = [bit for bit in range(task.domain.program.bits)[own] if not wrong or not bits[bit].right]
-        nearest = min(shown, key=lambda bit: away[bit], default=None)
+    network = task.network
+    state, matched, own = _matched_at(task, place)
+    away, bits = task.judge.distances(matched)[0], _bits_of(task, matched)
+    shown = [bit for bit in range(task.domain.program.bits)[own] if not wrong or not bits[bit].right]
+    nearest = min(shown, key=lambda bit: away[bit], default=None)
     if nearest is None or (isinstance(network, IntegerNetwork) and distance not in (None, bits[nearest].distance)):
         raise BitwrightError(
             f"state {place[0]:,} at step {place[1]:,} has a different result on a second evaluation; this is an error "

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from bitwright.common.bits import BoolArray
-from bitwright.common.files.documents import Check, each, number, optional, record, whole
 from bitwright.proofs.exhaustion.domains import Place
 from bitwright.proofs.exhaustion.judges import Judged
 from bitwright.rules.layout import IntArray
@@ -55,22 +53,6 @@ class Findings:
             _first(self.first_undecided, other.first_undecided),
         )
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "by_n": [[n, near.count, near.distance, *near.place] for n, near in self.by_n.items()],
-            "wrong": self.wrong,
-            "undecided": self.undecided,
-            "first_wrong": _flat(self.first_wrong),
-            "first_undecided": _flat(self.first_undecided),
-        }
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Findings:
-        """Returns the findings in a document checked by FIELDS."""
-        by_n = {n: Nearest(count, distance, (number, step)) for n, count, distance, number, step in document["by_n"]}
-        firsts = (_unflat(document[name]) for name in ("first_wrong", "first_undecided"))
-        return cls(by_n, document["wrong"], document["undecided"], *firsts)
-
 
 def find(judged: Judged, numbers: IntArray, step: int, times: int) -> Findings:
     """Returns the findings for these states, each of which occurred this many times."""
@@ -101,22 +83,3 @@ def _first_of(chosen: BoolArray, n: IntArray, numbers: IntArray, step: int) -> t
 
 def _first(*found: tuple[int, Place] | None) -> tuple[int, Place] | None:
     return min((one for one in found if one is not None), default=None)
-
-
-def _flat(found: tuple[int, Place] | None) -> list[int] | None:
-    return None if found is None else [found[0], *found[1]]
-
-
-def _unflat(found: list[int] | None) -> tuple[int, Place] | None:
-    return None if found is None else (found[0], (found[1], found[2]))
-
-
-_NUMBER = whole(0, 1 << 62)
-_FIRST = optional(record(_NUMBER, _NUMBER, _NUMBER))
-FIELDS: dict[str, Check] = {
-    "by_n": each(record(_NUMBER, _NUMBER, optional(number()), _NUMBER, _NUMBER)),  # n, count, distance, number, step
-    "wrong": _NUMBER,
-    "undecided": _NUMBER,
-    "first_wrong": _FIRST,  # n, number, step
-    "first_undecided": _FIRST,
-}

@@ -1,33 +1,28 @@
-"""A proof task: a network, a domain, and its division into parts; a file records completed parts."""
+"""A proof task: a network, a domain, and its division into parts."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bitwright.common.bits import shorten
 from bitwright.common.errors import InputError, counted, option
-from bitwright.common.files.documents import read_document, whole
-from bitwright.common.files.journal import Journal
 from bitwright.common.workers import Workers, cores, in_threads
 from bitwright.common.workers.linear_algebra import NUMPY, one_thread
 from bitwright.engines.external import FittedModel
 from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.proofs.exhaustion.domains import Domain, RunsDomain, make_domain
-from bitwright.proofs.exhaustion.findings import FIELDS, Findings, find
+from bitwright.proofs.exhaustion.findings import Findings, find
 from bitwright.proofs.exhaustion.judges import IntegerJudge, Judge, ModelJudge, nothing_at_stake, states_of
 from bitwright.rules import Algorithm
 
 if TYPE_CHECKING:
     from bitwright.proofs.exhaustion.device import DeviceProver
 
-FORMAT = "bitwright proof 1"
 _WORK = 1 << 33  # products in a part: a few tenths of a second on a core
 _SAMPLE = {"states": 1 << 11, "runs": 1 << 6, "cells": 1 << 11}  # sample sizes for time estimates
 UNITS = {"states": "states", "runs": "inputs", "cells": "local states"}  # units of the parts of a domain
@@ -89,17 +84,6 @@ class ProofTask:
     def parts(self) -> int:
         return -(-self.domain.size // self.part)
 
-    def header(self) -> dict[str, Any]:
-        """Everything that determines the findings."""
-        return {
-            "format": FORMAT,
-            "program": self.algorithm.program.id,
-            "network": self.network.digest,
-            "part": self.part,
-            **self.domain.describe(),
-            **({} if not isinstance(self.network, FittedModel) else {"model": self.network.about()}),
-        }
-
 
 def prove_part(task: ProofTask, number: int) -> Findings:
     """Checks one part of the domain."""
@@ -121,43 +105,20 @@ def prove_range(task: ProofTask, first: int, last: int) -> Findings:
     return found
 
 
-def prove(
-    task: ProofTask,
-    workers: Workers | None = None,
-    progress: Progress | None = None,
-    file: Path | None = None,
-) -> Findings:
-    """Checks the whole domain; the result depends neither on the workers nor on interruptions.
+def prove(task: ProofTask, workers: Workers | None = None, progress: Progress | None = None) -> Findings:
+    """Checks the whole domain; the result does not depend on the workers.
 
-    With a file, completed parts are not repeated, and new parts are added to it. `progress` receives the number of
-    states or inputs done.
+    `progress` receives the number of states or inputs done.
     """
     check_size(task)
-    if file is None:
-        return _go_through(task, workers or Workers(), Findings(), 0, progress, None)
-    with Journal(file, task.header()) as journal:
-        found, done = Findings(), 0
-        for record in journal.records():
-            document = read_document(record, file, "a proof", {"part": whole(0, MOST), **FIELDS})
-            if document.pop("part") != done or done >= task.parts:
-                raise InputError(f"{file} is not an unfinished proof: its parts are out of order")
-            found, done = found + Findings.from_json(document), done + 1
-        return _go_through(task, workers or Workers(), found, done, progress, journal)
-
-
-def _go_through(
-    task: ProofTask, workers: Workers, found: Findings, done: int, progress: Progress | None, journal: Journal | None
-) -> Findings:
-    size = task.domain.size
+    found, size = Findings(), task.domain.size
     if progress:
-        progress(min(done * task.part, size), size)
-    with one_thread(), closing(_results(task, workers, iter(range(done, task.parts)))) as results:
-        for number, part in enumerate(results, done):
-            if journal:
-                journal.append(json.dumps({"part": number, **part.to_json()}).encode())
+        progress(0, size)
+    with one_thread(), closing(_results(task, workers or Workers(), iter(range(task.parts)))) as results:
+        for number, part in enumerate(results, 1):
             found = found + part
             if progress:
-                progress(min((number + 1) * task.part, size), size)
+                progress(min(number * task.part, size), size)
     return found
 
 
