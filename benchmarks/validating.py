@@ -33,7 +33,6 @@ from bitwright.runs.sliced import SlicedRuns, counting
 from bitwright.theory.decisions import decide
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.validation import make_task, validate
-from bitwright.validation.oracles import ensure_oracle
 from bitwright.verbs.engines import EngineChoice, choose_engine
 from paper.style import COLOURS, plot_style
 
@@ -132,7 +131,7 @@ def evaluations(bits: int, name: str) -> int:
 
 def every_input(algorithm: Algorithm, rounding: str = "calibrated") -> float:
     """Seconds for every input; the best of several where that is short."""
-    task = make_task(algorithm, choose_engine(algorithm, EngineChoice("limit", rounding)), ensure_oracle(algorithm))
+    task = make_task(algorithm, choose_engine(algorithm, EngineChoice("limit", rounding)))
     spent: list[float] = []
     while len(spent) < 9 and sum(spent) < 8:
         begin = time.perf_counter()

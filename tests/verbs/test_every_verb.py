@@ -111,7 +111,7 @@ def test_programs(capsys: Captured) -> None:
 
 
 def test_problems(tmp_path: Path, capsys: Captured) -> None:
-    (tmp_path / "wrong.bw").write_text("bits x y\nblock x\nwhen x=1 write z\ninput x")
+    (tmp_path / "wrong.bw").write_text("bits x y\nblock x y\nwhen x=1 write z\nwhen y=1 write w\ninput x")
     found = bw.check(tmp_path / "wrong.bw")
     assert found.to_dict() == said(capsys, "check", tmp_path / "wrong.bw")
     assert not found.ok

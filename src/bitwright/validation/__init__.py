@@ -1,13 +1,12 @@
 """Validation: run every input of an algorithm through an engine, and compare every output with an oracle."""
 
-from bitwright.validation.oracles import UNKNOWN, EnsureOracle, Function, Oracle
+from bitwright.validation.oracles import UNKNOWN, Function, Oracle
 from bitwright.validation.task import BrokenBound, Failure, Tally, Task
 from bitwright.validation.validate import Validation, Verdict, make_task, validate
 
 __all__ = [
     "UNKNOWN",
     "BrokenBound",
-    "EnsureOracle",
     "Failure",
     "Function",
     "Oracle",

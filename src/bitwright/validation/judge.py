@@ -106,18 +106,19 @@ class Comparison(StepComparison):
 
 
 def judged(task: Task, rows: Rows, count: int, outcome: Outcome) -> Tally:
-    """Compares runs with the oracle of a task, or with the rules if it has none, and evaluates every `ensure` line.
+    """Compares runs with the oracle of a task, and evaluates every `ensure` line.
 
+    Without an oracle, outputs that no `ensure` line mentions are compared with those of the rules.
     A run that was cut off is neither right nor wrong; it agrees with an oracle that expects it never to end.
     """
     inputs, outputs = task.inputs.values(rows, count), values_of(task.algorithm.outputs, outcome.outputs, count)
     if task.oracle is None:
-        right = _by_rules(task.algorithm, task.limit, unpack(rows, count))
+        right = _unknown(count) if task.stated else _by_rules(task.algorithm, task.limit, unpack(rows, count))
     else:
         right = expected(task.oracle, task.algorithm, inputs, count)
     found, names = list(outputs.values()), list(outputs)
     differs = np.zeros(count, dtype=bool)
-    for given, wanted in zip(found, right.outputs, strict=True):
+    for given, wanted in zip(found, right.outputs, strict=False):  # none are known if the lines are the judge
         differs |= np.asarray(given != wanted, dtype=bool)
     cut = outcome.unfinished
     runs = Runs(count, inputs, outputs)
@@ -141,7 +142,7 @@ def judged(task: Task, rows: Rows, count: int, outcome: Outcome) -> Tally:
         wrong=int(np.count_nonzero(wrong)),
         unfinished=int(np.count_nonzero(cut)),
         endless=int(np.count_nonzero(cut & right.endless)),
-        unjudged=int(np.count_nonzero(~cut & ~wrong & right.unknown)),
+        unjudged=0 if task.stated else int(np.count_nonzero(~cut & ~wrong & right.unknown)),
         failures=failures,
         evaluations=outcome.evaluations,
         steps=outcome.steps,
@@ -167,6 +168,10 @@ def _first(
         ((int(indices[place]), {name: int(column[place]) for name, column in values.items()}), place)
         for place in places[at[:most]].tolist()
     ]
+
+
+def _unknown(count: int) -> Expected:
+    return Expected([], np.zeros(count, dtype=bool), np.ones(count, dtype=bool))
 
 
 def _by_rules(algorithm: Algorithm, limit: int, inputs: BoolArray) -> Expected:

@@ -1,10 +1,10 @@
-"""Oracles: the expected outputs, from a Python function or from `ensure` lines, without any engine under validation."""
+"""Oracles: the expected outputs, computed without any engine under validation; usually by a Python function."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
@@ -16,15 +16,13 @@ from operator import index
 from pathlib import Path
 from threading import Lock
 from types import ModuleType
-from typing import Any, ClassVar, Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 
 from bitwright.common.bits import BoolArray, any_digits, shorten
 from bitwright.common.errors import InputError, suggestion
 from bitwright.rules import Algorithm
-from bitwright.rules.ensures import EnsureLine, Runs
-from bitwright.rules.expressions import Combined, Expression, Named, names_in
 from bitwright.runs.sliced import Numbers
 
 Values = Mapping[str, Any]
@@ -64,8 +62,6 @@ def expected(oracle: Oracle, algorithm: Algorithm, values: Mapping[str, Numbers]
     """Evaluates the oracle on these inputs."""
     names = [word.name for word in algorithm.outputs]
     endless, unknown = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
-    if isinstance(oracle, EnsureOracle) and oracle.plain and values:
-        return Expected([oracle.at_once(values, count)[name] for name in names], endless, unknown)
     columns = [np.zeros(count, dtype=object) for _ in names]
     lists = {name: array.tolist() for name, array in values.items()}
     for place in range(count):
@@ -99,8 +95,6 @@ def _shown(value: object) -> str:
     except Exception:
         return f"a {type(value).__name__}"
 
-
-# Python functions.
 
 _lock = Lock()
 
@@ -236,96 +230,3 @@ def _brief(error: BaseException) -> str:
         return shorten(" ".join(f"{type(error).__name__}: {error}".split()), 200)
     except Exception:
         return type(error).__name__
-
-
-# Ensure lines.
-
-
-@dataclass(frozen=True)
-class _Definition:
-    """`output == value`, or one of its bits, under a condition on the inputs."""
-
-    line: EnsureLine
-    condition: Expression | None
-    output: Named
-    value: Expression
-
-
-@dataclass(frozen=True)
-class EnsureOracle:
-    """Outputs computed from the lines that define them as functions of the inputs."""
-
-    ensures: tuple[EnsureLine, ...]
-    definitions: tuple[_Definition, ...]
-    widths: tuple[tuple[str, int, bool], ...]  # name, bits and signedness of each output
-    name: ClassVar[str] = "its ensure lines"
-
-    @property
-    def plain(self) -> bool:
-        """Whether each line defines one output by one expression for all inputs."""
-        plain = all(one.condition is None and one.output.index is None for one in self.definitions)
-        return plain and len(self.ensures) == len(self.definitions) == len(self.widths)
-
-    def at_once(self, values: Mapping[str, Numbers], count: int) -> dict[str, Numbers]:
-        """The outputs for many inputs, if the lines are plain."""
-        runs = Runs(count, values, {})
-        columns = {one.output.text: np.asarray(runs.value(one.line, one.value)) for one in self.definitions}
-        return {name: np.broadcast_to(column, count) for name, column in columns.items()}
-
-    def __call__(self, values: Values) -> Answer:
-        """The outputs; UNKNOWN if no line defines one of them.
-
-        Raises InputError if lines contradict each other, so that no outputs satisfy all of them.
-        """
-        known: dict[str, int] = {}
-        bits: dict[tuple[str, int], int] = {}
-        for definition in self.definitions:
-            line, output = definition.line, definition.output
-            for row in line.rows():
-                if definition.condition is not None and not line.value(definition.condition, values, {}, row):
-                    continue
-                value = int(line.value(definition.value, values, {}, row))
-                if output.index is None:
-                    known[output.text] = value
-                else:
-                    bits[output.text, line.value(output.index, {}, {}, row)] = value
-        for name, width, signed in self.widths:
-            if name not in known:
-                digits = [bits.get((name, place)) for place in range(1, width + 1)]
-                if None in digits:
-                    return UNKNOWN
-                total = sum(digit << k for k, digit in enumerate(digits) if digit)
-                known[name] = total - (1 << width) if signed and total >> (width - 1) else total
-        for line in self.ensures:
-            if not line.holds(values, known):
-                given, found = (", ".join(f"{n}={v}" for n, v in numbers.items()) for numbers in (values, known))
-                conflict = f"for {given} the others give {found}, which violates '{line}'"
-                raise InputError(f"the ensure lines contradict each other: {conflict}")
-        return known
-
-
-def ensure_oracle(algorithm: Algorithm) -> EnsureOracle | None:
-    """The oracle defined by the lines of an algorithm; None if they leave an output undefined."""
-    outputs = {word.name for word in algorithm.outputs}
-    definitions = tuple(found for line in algorithm.ensures for found in _definitions(line, outputs))
-    if {found.output.text for found in definitions} != outputs:
-        return None
-    widths = tuple((word.name, len(word.bits), word.signed) for word in algorithm.outputs)
-    return EnsureOracle(algorithm.ensures, definitions, widths)
-
-
-def _definitions(line: EnsureLine, outputs: set[str]) -> Iterator[_Definition]:
-    truth: Expression = line.truth
-    condition: Expression | None = None
-    if isinstance(truth, Combined) and truth.sign == "=>" and not _outputs(truth.left, outputs):
-        condition = truth.left
-        truth = truth.right
-    if isinstance(truth, Combined) and truth.sign == "==":
-        for side, other in ((truth.left, truth.right), (truth.right, truth.left)):
-            if isinstance(side, Named) and side.text in outputs and not side.entered and not _outputs(other, outputs):
-                yield _Definition(line, condition, side, other)
-                return
-
-
-def _outputs(part: Expression, outputs: set[str]) -> bool:
-    return any(name.text in outputs and not name.entered for name in names_in(part))

@@ -105,6 +105,12 @@ class Task:
         return self.engine.examples or self.algorithm.program.templates
 
     @property
+    def stated(self) -> bool:
+        """Whether the `ensure` lines alone judge the outputs: there is no oracle, and they mention every output."""
+        names = {name.text for line in self.algorithm.ensures for name in line.names if not name.entered}
+        return self.oracle is None and bool(names) and all(word.name in names for word in self.algorithm.outputs)
+
+    @property
     def sliced(self) -> bool:
         """Whether the bit-sliced loops run this engine."""
         return self.engine.decisions is not None and not self.plain

@@ -19,7 +19,7 @@ from bitwright.runs.observers import Progress
 from bitwright.runs.run import program_id
 from bitwright.theory.decisions import Triple
 from bitwright.validation.judge import forget, run_batch_of
-from bitwright.validation.oracles import EnsureOracle, Function, Oracle
+from bitwright.validation.oracles import Function, Oracle
 from bitwright.validation.task import Failure, Tally, Task, choose_inputs
 
 Verdict = Literal["exact", "not exact", "not decided"]
@@ -71,7 +71,9 @@ class Validation(Report):
     @property
     def oracle(self) -> str:
         """The name of the source of the expected outputs."""
-        return "the rules" if self.task.oracle is None else self.task.oracle.name
+        if self.task.oracle is not None:
+            return self.task.oracle.name
+        return "its ensure lines" if self.task.stated else "the rules"
 
     @property
     def sentence(self) -> str:
@@ -92,7 +94,7 @@ class Validation(Report):
         scope = "exhaustive" if task.inputs.random is None else f"random, sample seed {task.inputs.seed}"
         if tally.outside:
             scope += f" with {joined(task.algorithm.conditions)}; {tally.outside:,} others were not run"
-        also = " or the ensure lines" * (bool(task.algorithm.ensures) and self.oracle != EnsureOracle.name)
+        also = " or the ensure lines" * (bool(task.algorithm.ensures) and not self.task.stated)
         yield f"  inputs    {tally.inputs:,}, {scope}; {tally.wrong:,} wrong by {self.oracle}{also}"
         evaluations = f"{tally.evaluations:,} evaluations, {tally.wrong_steps:,} unlike the rules"
         yield f"  steps     at most {tally.steps:,} in a run; {evaluations}"

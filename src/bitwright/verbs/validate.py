@@ -14,7 +14,6 @@ from bitwright.rules import Algorithm, Program
 from bitwright.runs.loop import step_limit
 from bitwright.runs.progress import Progress
 from bitwright.validation import Function, Oracle, Validation
-from bitwright.validation.oracles import ensure_oracle
 from bitwright.verbs import devices
 from bitwright.verbs.engines import EngineChoice, EngineSettings, engine_for
 from bitwright.verbs.network import Network, as_networks
@@ -97,9 +96,9 @@ def validate(
     chosen = engine_for(algorithm, engine, network, settings, tell, "limit")
     asked = own if oracle is None else Function.of(algorithm, oracle)
     task = validation.make_task(algorithm, chosen, asked, random, sample_seed or 0, steps)
-    if asked is None and algorithm.ensures:
+    if asked is None and algorithm.ensures and not task.stated:
         tell.note("the ensure lines leave an output open; what they leave open is compared with the rules themselves")
-    elif asked is None and chosen.rounding is None:
+    elif asked is None and not task.stated and chosen.rounding is None:
         tell.note(f"without {option('oracle')} the rules are their own judge: this tests the engine, not the program")
     if task.sliced and say_compiling(tell):
         with tell.working("compiling"):  # by one input, so that no rate counts it
@@ -114,7 +113,7 @@ def _own_oracle(algorithm: Algorithm, steps: int | None) -> Oracle | None:
     if algorithm.computer is not None:
         oracle: Oracle = algorithm.computer.oracle(step_limit(algorithm, steps))
         return oracle
-    return ensure_oracle(algorithm)
+    return None
 
 
 def _device(algorithm: Algorithm, network: Networks | None, random: int | None, workers: Workers, tell: Teller) -> str:

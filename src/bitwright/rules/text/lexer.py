@@ -25,12 +25,6 @@ _SCANNER = Scanner(
         "other": r"[^ \t\r\f]",
     }
 )
-_HINTS = {
-    ":": "; a range is written with two dots, as in 1..4",
-    "/": "; division is //, which rounds down",
-    "&": "; conditions are separated by spaces",
-    ";": "; write each statement on a separate line",
-}
 TOO_MANY = "too many problems; the rest was not read"
 _STRANGE = ("other", "joint")  # no line follows the last one
 _WORDS, _LATER = ("|".join(words.split()) for words in (_FIRST_WORDS, _LATER_WORDS))
@@ -73,7 +67,6 @@ def tokenize(text: str, problems: list[Problem]) -> list[list[Token]]:
 def _close(tokens: list[Token], statements: list[list[Token]], problems: list[Problem]) -> None:
     strange = next((token for token in tokens if token.kind in _STRANGE), None)
     if strange is not None:  # one problem per statement is enough
-        hint = _HINTS.get(strange.text, "")
-        problems.append(strange.problem(f"unexpected character {shorten(strange.text[0])!r}{hint}"))
+        problems.append(strange.problem(f"unexpected character {shorten(strange.text[0])!r}"))
     elif len(tokens) > 1:
         statements.append(tokens)

@@ -22,13 +22,6 @@ COMPASS = (
 )
 PATHS = (("far",), ("all",), ("far", "all"), ("back",), ("next",), ("every",), *COMPASS)  # from a rule to its targets
 GRAPH_WORDS = ("simple", "connected", "directed", "degree")
-_LISTS = ("bits", "port", "whole", "block", "cell", "when", "start", "input", "output")
-_FOREIGN = {
-    "else": "write a separate 'when' line for the other case",
-    "or": "write a separate 'when' line for each case",
-    "not": "write the value of the bit, as in x=0",
-    "then": "the bits that a rule sets follow 'write'",
-}
 _FORMS = {
     "let": "let l = 4",
     "bits": "bits p[l] q[l] flag",
@@ -157,7 +150,7 @@ class _Line(ExpressionReader):
         self.form = _FORMS[token.text]
         statement = readers[token.text](token)
         if self.next.kind != END:
-            raise self.refuse("the end of the line", _way_out(self.next, token.text))
+            raise self.refuse("the end of the line")
         return statement
 
     def let(self, token: Token) -> syntax.Let:
@@ -201,18 +194,15 @@ class _Line(ExpressionReader):
         while not self.accept("write"):
             self.accept("and")
             if self.next.kind != "name" or self.next.text in KEYWORDS:
-                raise self.refuse("another condition or 'write'", _way_out(self.next, "when"))
+                raise self.refuse("another condition or 'write'")
             tests.append(self.test())
         targets = () if self.accept("nothing") else self.references()
-        if self.next.text in ("write", "when") and targets:
-            self.refuse_foreign(targets[-1])
         return syntax.WhenClause(token, tuple(tests), targets, self.clauses(), self.text())
 
     def test(self) -> syntax.Test:
         left = self.reference()
         same = self.accept("=") is not None
         if not same and not self.accept("!="):
-            self.refuse_foreign(left)
             if not left.parts and (hint := suggestion(left.token.text, ["write"])):
                 raise WrongError(left.token, f"expected 'write', found {left.token}{hint}")
             raise self.refuse(f"'=' or '!=' after {left.token}")
@@ -220,12 +210,6 @@ class _Line(ExpressionReader):
             return syntax.Test(left, same, None)
         bit = self.next.kind == "name" and self.tokens[self.at + 1].text == "["
         return syntax.Test(left, same, self.reference() if bit else self.expression())
-
-    def refuse_foreign(self, reference: syntax.BitRef) -> None:
-        """Raises WrongError for a keyword of another language in place of a bit."""
-        word = reference.token.text
-        if not reference.parts and word in _FOREIGN:
-            raise WrongError(reference.token, f"there is no '{word}' in rules; {_FOREIGN[word]}")
 
     def port(self, token: Token) -> syntax.PortLine:
         signed = self._named("signed") and self.accept("signed") is not None
@@ -358,12 +342,3 @@ class _Line(ExpressionReader):
         if token.kind == "name" and token.text not in KEYWORDS:
             return Named(token.text, token=self.take())
         raise self.refuse("a number or a name")
-
-
-def _way_out(found: Token, statement: str) -> str:
-    """Advice about a sign of another language at the end of a statement."""
-    if found.text == "," and statement in _LISTS:
-        return "; conditions, bits and numbers are separated by spaces"
-    if found.text in ("=", "!=") and statement == "when":
-        return "; 'write' turns bits on, and a bit that no rule writes becomes 0 by itself"
-    return ""
