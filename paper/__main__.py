@@ -14,7 +14,7 @@ from bitwright.cli.targets import Target
 from bitwright.common.errors import InputError
 
 
-@click.command("paper")
+@click.command("paper", cls=opt.Verb)
 @click.argument("name", metavar="NAME|all")
 @click.argument("inputs", nargs=-1, metavar="[INPUT=NUMBER]...")
 @click.option(
@@ -38,7 +38,6 @@ from bitwright.common.errors import InputError
 @click.option("--collect-only", is_flag=True, help="Train and write tables, draw nothing (needs no Matplotlib).")
 @click.option("--program", "target", default="", metavar="FILE|NAME", help="For templates and predictor: the program.")
 @opt.options("train", "--workers", "--bits", "--order", "--let", "--machine", "--quiet")
-@opt.sized
 def command(
     name: str,
     inputs: tuple[str, ...],

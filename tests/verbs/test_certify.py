@@ -163,7 +163,7 @@ def test_a_check_looks_at_the_program_that_is_given_too() -> None:
 
 
 def test_what_takes_too_long_is_said_as_python_spells_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    certifying = import_module("bitwright.verbs.certify")
+    certifying = import_module("bitwright.verbs.network_proof")
     small = bw.addition(2)
     network = bw.train(small, tile="all", integer=True, width=64, tolerance=0.4)
     monkeypatch.setattr(certifying, "expected_seconds", lambda *_: 90_000.0)

@@ -46,9 +46,10 @@ def command(
     try:
         if Path(target.name).suffix.lower() == ".task":
             return _certify_task(Path(target.name), network, output, check, as_json, how["seconds"])
-        opt.refuse("goes with tasks of transformers (.task)", "seconds")
-        del how["seconds"]
-        _check_files(network, output)
+        if how.pop("seconds") is not None:
+            raise InputError("--seconds goes with tasks of transformers (.task); leave it out")
+        if output is not None and output.suffix != ".json":
+            raise InputError(f"-o takes a .json file, got {output}")
         found = _prove(target, output, network, how) if check is None else _check(target, check, network, how)
     except ProofError as error:
         return refuted(error, as_json)
@@ -88,17 +89,6 @@ def _certify_task(
     return 0 if decision else 1
 
 
-def _check_files(network: Path | None, output: Path | None) -> None:
-    from bitwright.verbs.network import is_decoder_file
-
-    if network is not None and is_decoder_file(network):
-        raise InputError(
-            f"{network} is a decoder, which is proved for a task: bitwright certify X.task --network {network}"
-        )
-    if output is not None and output.suffix != ".json":
-        raise InputError(f"-o takes a .json file, got {output}")
-
-
 def _open(target: Target, network: Path | None, tiled: bool) -> Any:
     """Opens the program and the network."""
     if network is None:
@@ -107,8 +97,12 @@ def _open(target: Target, network: Path | None, tiled: bool) -> Any:
         from bitwright import Model
 
         return target.algorithm(cells=True), Model(network)
-    from bitwright.verbs.network import load_networks
+    from bitwright.verbs.network import is_decoder_file, load_networks
 
+    if is_decoder_file(network):
+        raise InputError(
+            f"{network} is a decoder, which is proved for a task: bitwright certify X.task --network {network}"
+        )
     networks = load_networks(network)
     if len(networks) > 1:
         raise InputError(f"{network} holds several networks; combine them with bitwright export --to integer")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import wraps
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -67,13 +65,6 @@ def _with_network(context: click.Context, _: click.Parameter, value: tuple[Path,
     """Makes network the default engine if there is a --network option."""
     if value:
         context.default_map = {**(context.default_map or {}), "engine": "network"}
-    return value
-
-
-def _finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    """Refuses nan and infinity, which click.FloatRange lets through."""
-    if value is not None and not isfinite(value):
-        raise click.BadParameter(f"{value} is not a number of seconds such as 60.", context, parameter)
     return value
 
 
@@ -244,7 +235,7 @@ _MORE: dict[str, dict[str, Any]] = {
     "--weight-bits": {"type": click.IntRange(2, 8)},
     "train --weight-bits": {"type": _weight_bits},
     "--max-steps": {"type": int},
-    "--seconds": {"type": click.FloatRange(0), "callback": _finite},
+    "--seconds": {"type": _COUNT},
     "--workers": {"default": "1", "show_default": True},
     "--memory": _MANY,
     "--line": _MANY,
@@ -314,20 +305,17 @@ def grouped(command: click.Command, context: click.Context) -> dict[str, list[cl
     return found | {last: [*found.get(last, []), *own.values()]}
 
 
-class _Verb(click.Command):
-    """A command with its help options in groups."""
+class Verb(click.Command):
+    """A command with its help options in groups; its target and the options that size it become one `Target`."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        given = [*args]
-        try:
-            return super().parse_args(ctx, args)
-        except click.UsageError as error:
-            several = {name for one in self.params if getattr(one, "multiple", False) for name in one.opts}
-            for name, one, more in zip(given, given[1:], given[2:], strict=False):
-                if name in several and "unexpected extra argument" in error.message and f"({more}" in error.message:
-                    hint = f"; an option takes one value, so repeat it: {name} {one} {name} {more}"
-                    raise click.UsageError(error.message + hint, ctx) from None
-            raise
+    sized = True  # whether it has a target
+
+    def invoke(self, ctx: click.Context) -> Any:
+        if self.sized:
+            lets = parse_values(ctx.params.pop("let"), "--let")
+            size = {name: ctx.params.pop(name) for name in ("bits", "order", "machine")}
+            ctx.params["target"] = Target(ctx.params["target"], **size, lets=lets)
+        return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, options in grouped(self, ctx).items():
@@ -339,7 +327,8 @@ def verb(name: str, program: str = "") -> Callable[[Any], click.Command]:
     """A verb with its options; `program` is the help name of its first argument, a `Target`, or empty without one."""
 
     def command(function: Any) -> click.Command:
-        made = click.command(name, cls=_Verb)(sized(function) if program else function)
+        made = click.command(name, cls=Verb)(function)
+        made.sized = bool(program)
         if program:
             made.params.insert(0, click.Argument(["target"], metavar=program))
         made.params += [option for options in options_of(name).values() for option in options]
@@ -359,35 +348,16 @@ def options(verb: str, *names: str) -> Callable[[Any], Any]:
     return add
 
 
-def sized(function: Any) -> Any:
-    """Passes --bits, --order, --let, --machine and `target` as one `Target`."""
-
-    @wraps(function)
-    def gather(*args: Any, target: str, bits: Any, order: Any, let: Any, machine: Any, **more: Any) -> Any:
-        return function(*args, target=Target(target, bits, order, machine, parse_values(let, "--let")), **more)
-
-    return gather
-
-
-def given_options() -> dict[str, str]:
-    """The options on the command line: parameter names with the spelling of their options."""
+def refuse(what: str, *names: str, others: bool = False) -> None:
+    """Raises InputError if one of these options is on the command line; with `others` if any but these is."""
     context = click.get_current_context()
-    return {
-        one.name or "": one.opts[0]
-        for one in context.command.params
-        if isinstance(one, click.Option)
-        and one.expose_value
-        and context.get_parameter_source(one.name or "") is ParameterSource.COMMANDLINE
-    }
-
-
-def refuse(what: str, *names: str) -> None:
-    """Raises InputError if one of these options is on the command line."""
-    for name, spelt in given_options().items():
-        if name in names:
-            raise InputError(f"{spelt} {what}; leave it out")
+    for one in context.command.params:
+        given = context.get_parameter_source(one.name or "") is ParameterSource.COMMANDLINE
+        named = isinstance(one, click.Option) and one.expose_value and (one.name in names) != others
+        if given and named:
+            raise InputError(f"{one.opts[0]} {what}; leave it out")
 
 
 def allow_only(what: str, *names: str) -> None:
     """Raises InputError if any other option is on the command line."""
-    refuse(f"does not go with {what}", *(name for name in given_options() if name not in names))
+    refuse(f"does not go with {what}", *names, others=True)

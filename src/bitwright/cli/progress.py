@@ -53,7 +53,8 @@ class StepProgress:
         if self._thread is not None:
             self._thread.join(60)
             self._open.remove(self)
-            self.hide()
+            if self._drawn:
+                self.hide()
 
     def __call__(self, step: int, limit: int) -> None:
         """Records the steps done and their total number, or 0 if unknown."""

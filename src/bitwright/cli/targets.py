@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bitwright.cli.progress import TerminalTeller, working
+from bitwright.cli.progress import TerminalTeller
 from bitwright.common.errors import InputError
 from bitwright.verbs.numbers import parse_order
 from bitwright.verbs.open import MachineChoice, of_bits, opened
@@ -32,8 +32,7 @@ class Target:
     def program(self, **more: Any) -> Algorithm | NodeProgram:
         """The program; `more` is passed to `opened`."""
         order = None if self.order is None else parse_order(self.order)
-        with working("reading the program"):
-            return opened(self.name, bits=self.bits, order=order, machine=self.machine, lets=self.lets, **more)
+        return opened(self.name, bits=self.bits, order=order, machine=self.machine, lets=self.lets, **more)
 
 
 def open_network(options: dict[str, Any]) -> list[Any]:

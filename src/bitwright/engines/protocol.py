@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.common.bits import BoolArray
-from bitwright.common.workers.linear_algebra import Library
 from bitwright.rules import Program
 from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.decisions import Decisions
 from bitwright.theory.rounding import Rounding, Scale
+
+if TYPE_CHECKING:
+    from bitwright.common.workers.linear_algebra import Library
 
 
 class Batch(ABC):

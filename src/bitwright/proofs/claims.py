@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 ONE_SIZE = "this program"  # the sizes of a claim about a program without sizes
@@ -20,10 +20,11 @@ class Claim:
     method: str  # a phrase such as "laws, 311 windows"
     sentence: str  # printed by reports after `about`
     counterexample: dict[str, Any] | None = None  # a replayed input or state; for a proved claim, at another size
+    proof: dict[str, Any] | None = field(default=None, compare=False, repr=False)  # for independent checkers
 
     def __bool__(self) -> bool:
         return self.verdict == "proved"
 
     def to_dict(self) -> dict[str, Any]:
-        """The claim in the form `--json` prints."""
-        return asdict(self)
+        """The claim in the form `--json` prints, without its proof."""
+        return {name: value for name, value in vars(self).items() if name != "proof"}

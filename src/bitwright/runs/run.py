@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 from bitwright.common.bits import BoolArray, any_digits, from_bit_rows
 from bitwright.common.errors import InputError, counted, short_repr
 from bitwright.common.lazy import Shown, is_a
-from bitwright.engines.cells.engine import CellEngine, cells_sentence
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.rules import Algorithm, Program, Word
@@ -31,6 +29,7 @@ from bitwright.theory.rounding import Rounding, Scale
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
+    from bitwright.engines.cells.engine import CellEngine
     from bitwright.rules import GraphAlgorithm
 
 _SHOWN = 12  # outputs to print
@@ -90,7 +89,7 @@ class Run(Shown):
     @property
     def sentences(self) -> list[str]:
         """The sentence, followed by a line about the network of cells, if any."""
-        return [self.sentence, *([] if self.cells is None else [cells_sentence(self.cells, self.steps, self.margin)])]
+        return [self.sentence, *_about_cells(self.cells, self.steps, self.margin)]
 
     @property
     def _place(self) -> str:
@@ -268,8 +267,7 @@ class BatchRun:
 
     def __str__(self) -> str:
         margin = None if self.margin is None else float(self.margin.min(initial=np.inf))
-        behind = [] if self.cells is None else [cells_sentence(self.cells, int(self.steps.sum()), margin)]
-        return "\n".join([self.sentence, *behind])
+        return "\n".join([self.sentence, *_about_cells(self.cells, int(self.steps.sum()), margin)])
 
     def to_dict(self) -> dict[str, Any]:
         """The results as a JSON-compatible document, with a list for every array."""
@@ -333,9 +331,16 @@ def run_with(
         closed_form=chosen.closed_form,
         # in a run that halts, the last instruction started is the one after the end
         executed=None if begun is None else begun.count - bool(done.halted[0]),
-        asked=chosen if isinstance(chosen, CellEngine) else None,
+        asked=chosen if is_a(chosen, "bitwright.engines.cells.engine:CellEngine") else None,  # type: ignore[arg-type]
         **_facts(chosen),
     )
+
+
+def _about_cells(cells: Mapping[str, Any] | None, steps: int, margin: float | None) -> list[str]:
+    """A line about the network of cells, if there is one."""
+    from bitwright.engines.cells.engine import cells_sentence
+
+    return [] if cells is None else [cells_sentence(cells, steps, margin)]
 
 
 def run_batch(
@@ -363,6 +368,8 @@ def run_batch(
     def part(at: int) -> tuple[BoolArray, IntArray, BoolArray]:
         done = drive(chosen, chunks[at], ending, most, [watching[at]] if margins else ())
         return done.states, done.steps, done.halted
+
+    from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
         parts = []

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from bitwright.common.errors import counted, listing, option, rounded_down, thousandths
 from bitwright.proofs.claims import ONE_SIZE
-from bitwright.proofs.exhaustion.certificate import covered_by_cells
 from bitwright.proofs.sizes import CoveredSizes
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 def limit_report(c: Certificate) -> Iterator[str]:
     """The report on the limit, without the other links."""
     covers = f", {_covered(c)}" if c.cells else ""
-    function = c.chain.function
+    function = c.function
     if function is not None and function.verdict == "proved" and (at := _at(function.sizes)):
         covers += f"; what the rules compute is proved {at}{_elsewhere(c)}"
     verdict = c.sentence.replace(c.verdict, c.verdict.upper(), 1)
@@ -97,28 +96,35 @@ def _model(c: Certificate, model: Mapping[str, Any]) -> Iterator[str]:
 
 def _computes(c: Certificate) -> bool:
     """Whether the function that the network computes is proved."""
-    links = c.chain
-    return c.certified and bool(c.about.ensures) and links.function is not None and links.function.verdict == "proved"
+    return c.certified and bool(c.about.ensures) and c.function is not None and c.function.verdict == "proved"
 
 
 def network_statement(c: Certificate, title: str = "") -> str:
     """The subject of the verdict: the function if that is proved too, otherwise every step of the rules."""
     covers = c.covers if c.kinds is None else _covered(c)
-    links, says = c.chain, c.says
-    if links.function is None or not _computes(c):
+    says, function = c.says, c.function
+    if function is None or not _computes(c):
         return f"{_function(c)}{title}{says(covers)}"
-    sizes = CoveredSizes.read(links.function.sizes)
-    if c.sizes == "all" and sizes is not None and (common := links.common(sizes)) is not None:
+    sizes = CoveredSizes.read(function.sizes)
+    if c.sizes == "all" and sizes is not None and (common := _common(c, sizes)) is not None:
         return f"this network computes {c.about.statement}, at {common.words}"
-    at = _at(links.function.sizes if sizes is None or c.sizes == "all" else c.sizes) or "in this program"
+    at = _at(function.sizes if sizes is None or c.sizes == "all" else c.sizes) or "in this program"
     at += _elsewhere(c)
     return f"this network computes {c.about.statement}, {at}; {says(covers).replace('this network', 'it', 1)}"
 
 
 def _covered(c: Certificate) -> str:
     """The programs that a verdict for cells is about."""
-    every = c.chain.common(CoveredSizes()) or CoveredSizes()
+    from bitwright.proofs.exhaustion.certificate import covered_by_cells
+
+    every = _common(c, CoveredSizes()) or CoveredSizes()
     return covered_by_cells(c.sizes, c.about.graphs, every.words)
+
+
+def _common(c: Certificate, sizes: CoveredSizes) -> CoveredSizes | None:
+    """The given sizes whose cells also have proved kinds; None if there are none."""
+    cells = None if c.coverage is None else CoveredSizes.read(c.coverage.sizes)
+    return None if cells is None else sizes & cells
 
 
 def _at(sizes: str | None) -> str:
@@ -132,7 +138,7 @@ def _at(sizes: str | None) -> str:
 
 def _elsewhere(c: Certificate) -> str:
     """Where a function that is proved at the program's own size is refuted, if no sizes were given."""
-    found = None if c.chain.function is None else c.chain.function.counterexample
+    found = None if c.function is None else c.function.counterexample
     if found is None or c.sizes is not None:
         return ""
     return f" (refuted at {', '.join(f'{name}={value}' for name, value in found['lets'].items())})"
@@ -140,9 +146,10 @@ def _elsewhere(c: Certificate) -> str:
 
 def _function(c: Certificate) -> str:
     """The part of a headline about a function that is refuted or not decided; otherwise empty."""
-    found, what = c.chain.function, c.about.statement or "what they should"
-    if found is None or not c.chain.tried or found.verdict in ("proved", "not stated"):
+    found = c.function
+    if found is None or found.verdict in ("proved", "not stated"):
         return ""
+    what = c.about.statement or "what they should"
     return f"the rules {'do not compute' if found.verdict == 'refuted' else 'may not compute'} {what}; "
 
 

@@ -9,37 +9,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bitwright.common.errors import Report, counted, thousandths
-from bitwright.common.files.documents import check_fields, each, optional, table, text, whole
 from bitwright.common.files.storage import as_path, write_atomically
 from bitwright.common.files.storage import check_writable as check_writable
 from bitwright.common.lazy import Shown
-from bitwright.proofs.certificate import LimitVerdict, Verdict
-from bitwright.proofs.certificate_file import claims_of, read_verdict
 from bitwright.proofs.claims import ONE_SIZE, Claim, Outcome
-from bitwright.proofs.exhaustion.certificate import NetworkVerdict
-from bitwright.rules.algorithm import MAX_EXAMPLES
 from bitwright.rules.ensures import joined
 from bitwright.verbs.certificate_reports import limit_report, network_report, network_statement
-from bitwright.verbs.chain import ClaimChain
-from bitwright.verbs.progress import Teller, teller
-from bitwright.verbs.sizes import as_programs
 
 if TYPE_CHECKING:
+    from bitwright.proofs.certificate import LimitVerdict, Verdict
+    from bitwright.proofs.exhaustion.certificate import NetworkVerdict
     from bitwright.runs.progress import Progress
-    from bitwright.verbs.proof_target import Provable
+    from bitwright.verbs.certify import Provable
+    from bitwright.verbs.progress import Teller
     from bitwright.verbs.sizes import SizesAsked, Subject
 
 BitNames = Mapping[str, Sequence[str]]
 _SHOWN = 3  # lines of a specification in a headline
-_PROGRAM = {
-    "name": text(),
-    "description": text(),
-    "graphs": optional(text()),
-    "names": table(each(text())),
-    "declared": optional(whole(0, MAX_EXAMPLES)),
-    "ensures": each(text()),
-    "inputs": text(),
-}
 _OUTCOMES: dict[str, Outcome] = {
     "certified": "proved",
     "refuted": "refuted",
@@ -68,11 +54,16 @@ class ProvedProgram:
     @classmethod
     def read(cls, document: object, path: Path) -> ProvedProgram:
         """The program as a certificate file names it, checked for form."""
+        from bitwright.common.files.documents import check_fields, each, optional, table, text, whole
+        from bitwright.rules.algorithm import MAX_EXAMPLES
+
         if document is None:  # a file that does not name it
             return cls()
         check_fields({"program": document}, path, "a certificate", {"program": table(lambda _: None)})
         fields: Any = document
-        check_fields(fields, path, "a certificate", _PROGRAM)
+        form = dict.fromkeys(("name", "description", "inputs"), text()) | {"names": table(each(text()))}
+        form |= {"graphs": optional(text()), "declared": optional(whole(0, MAX_EXAMPLES)), "ensures": each(text())}
+        check_fields(fields, path, "a certificate", form)
         return cls(**{**fields, "ensures": tuple(fields["ensures"])})
 
 
@@ -94,7 +85,8 @@ class Certificate(Shown, Report):
     """
 
     own: LimitVerdict | NetworkVerdict  # the proof of the limit or the network alone
-    chain: ClaimChain = field(default_factory=ClaimChain)  # the function of the rules, and the sizes
+    function: Claim | None = None  # what the rules compute
+    coverage: Claim | None = None  # the sizes whose cells all have proved kinds
     about: ProvedProgram = field(default_factory=ProvedProgram, compare=False)
     holds: bool = field(default=False, compare=False)  # whether `check` has proved every claim again
 
@@ -108,50 +100,52 @@ class Certificate(Shown, Report):
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict of the weakest link."""
-        function, own = self.chain.function, self.own.verdict
-        if function is None or not self.chain.tried or function.verdict in ("proved", "not stated") or own == "refuted":
+        """The verdict of the weakest claim."""
+        function, own = self.function, self.own.verdict
+        if function is None or function.verdict in ("proved", "not stated") or own == "refuted":
             return own
         return "refuted" if function.verdict == "refuted" else "not proved"
 
     @property
     def certified(self) -> bool:
-        """Whether every link is proved."""
+        """Whether every claim is proved."""
         return self.verdict == "certified"
 
     @property
     def of(self) -> str:
         """The subject of the proof: "limit" or "network"."""
-        return "network" if isinstance(self.own, NetworkVerdict) else "limit"
+        return getattr(self.own, "of", "limit")
 
     @property
     def cells(self) -> bool:
         """Whether it is about networks of cells."""
-        return self.own.kinds is not None if isinstance(self.own, NetworkVerdict) else self.own.n_source == "cells"
+        own: Any = self.own
+        return bool(own.n_source == "cells" if self.of == "limit" else own.kinds is not None)
 
     @property
-    def proof(self) -> Any:
-        """The proof of the limit or the network, with the verdict of the weakest link."""
-        return replace(self.own, verdict=self.verdict, certified=self.certified)
+    def premises(self) -> tuple[Claim, ...]:
+        """The claims about the program alone."""
+        return tuple(claim for claim in (self.function, self.coverage) if claim is not None)
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The chain: what the rules compute, at which sizes, and that the network or the limit makes every step.
+        """What the rules compute, at which sizes, and that the network or the limit makes every step.
 
         >>> from bitwright import addition, certify
         >>> [(claim.about, claim.verdict) for claim in certify(addition(10)).claims]
         [('function', 'proved'), ('limit', 'proved')]
         """
-        cells = self.chain.cells
-        named = cells.sizes if self.sizes == "all" and cells is not None else self.sizes
-        where = named or self.about.graphs or ONE_SIZE
-        last = _network_claim if isinstance(self.own, NetworkVerdict) else _limit_claim
-        return (*self.chain.claims, last(self.own, where))  # type: ignore[arg-type]
+        named = self.coverage.sizes if self.sizes == "all" and self.coverage is not None else self.sizes
+        own: Any = self.own
+        last = (_limit_claim if self.of == "limit" else _network_claim)(own, named or self.about.graphs or ONE_SIZE)
+        return (*self.premises, last)
 
     @property
     def sentence(self) -> str:
         """The verdict and its subject: the function that a network computes if that is proved, otherwise its steps."""
-        return f"{self.verdict}: {network_statement(self)}" if self.of == "network" else self.proof.sentence
+        if self.of == "network":
+            return f"{self.verdict}: {network_statement(self)}"
+        return replace(self.own, verdict=self.verdict).sentence
 
     def text(self) -> str:
         """The text of the certificate file, with every number of the proof.
@@ -160,8 +154,10 @@ class Certificate(Shown, Report):
         >>> '"certified": true' in certify(addition(10)).text()
         True
         """
-        named = {"program": asdict(self.about)} if self.about.name else {}
-        return claims_of(self.own, self.chain.document() | named)
+        from bitwright.proofs.certificate_file import claims_of
+
+        links: dict[str, Any] = {one.about: {"claim": one.to_dict(), "proof": one.proof} for one in self.premises}
+        return claims_of(self.own, links | ({"program": asdict(self.about)} if self.about.name else {}))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the certificate to a JSON file, which `load` reads.
@@ -182,14 +178,15 @@ class Certificate(Shown, Report):
         >>> Certificate.load("addition.json").report() == certify(addition(10)).report()
         True
         """
+        from bitwright.proofs.certificate_file import read_verdict
+        from bitwright.verbs.claims import read_claims
         from bitwright.verbs.folder import certificate_beside
 
         file = certificate_beside(as_path(path, "a certificate file"))
         own, links = read_verdict(file)
-        check_fields({"links": links}, file, "a certificate", {"links": table(lambda _: None)})
-        document: Any = links
-        about = ProvedProgram.read(document.pop("program", None), file)
-        return cls(own, ClaimChain.read(document, file), about)
+        program = links.pop("program", None) if isinstance(links, dict) else None
+        claims = read_claims(links, file)
+        return cls(own, claims.get("function"), claims.get("sizes"), ProvedProgram.read(program, file))
 
     def check(
         self,
@@ -216,10 +213,9 @@ class Certificate(Shown, Report):
         >>> certify(addition(9), adder).check(addition(30), adder).sizes
         'all'
         """
-        from bitwright.verbs.certify import ProofWork, check
+        from bitwright.verbs.certify import check
 
-        work = ProofWork(teller(progress), device, str(workers))
-        return check(self, as_programs(what), network, sizes, tile, work)
+        return check(self, what, network, sizes, tile, device, str(workers), progress)
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as `bitwright certify --json` prints it.
@@ -234,18 +230,20 @@ class Certificate(Shown, Report):
             more["graphs"] = self.about.graphs
         if self.holds:
             more["holds"] = True
-        numbers = {"of": self.of} | {one.name: _plain(getattr(self.proof, one.name)) for one in fields(self.own)}
+        own: Any = self.own
+        numbers = {"of": self.of} | {one.name: _plain(getattr(own, one.name)) for one in fields(own)}
+        numbers |= {"verdict": self.verdict, "certified": self.certified}
         if numbers.get("model", self) is None:
             del numbers["model"]
         if not self.cells:
             del numbers["sizes"]
             return named | numbers | more
         numbers["pattern_id"] = self.program_id
-        if isinstance(self.own, NetworkVerdict):
-            shown = [one for one in (self.own.closest, self.own.counterexample) if one is not None]
+        if self.of == "network":
+            shown = [one for one in (own.closest, own.counterexample) if one is not None]
             bits = dict.fromkeys(bit for one in shown for bit in (one.bit, *one.on))
             names = {bit: list(self.about.names[bit]) for bit in bits if bit in self.about.names}
-            numbers |= {"local_states": self.own.states, "names": names}
+            numbers |= {"local_states": own.states, "names": names}
         return named | numbers | more
 
     def report(self) -> list[str]:
@@ -256,7 +254,7 @@ class Certificate(Shown, Report):
         '  function  proved at every size (laws, 311 windows)'
         """
         headline, *rows = limit_report(self) if self.of == "limit" else network_report(self)
-        return [headline, *(f"  {claim.about:<9} {claim.sentence}" for claim in self.chain.claims), *rows]
+        return [headline, *(f"  {claim.about:<9} {claim.sentence}" for claim in self.premises), *rows]
 
 
 def _limit_claim(own: LimitVerdict, where: str) -> Claim:

@@ -17,6 +17,7 @@ from bitwright.rules.cells import Tile
 from bitwright.rules.pattern import Pattern, pattern_of
 from bitwright.theory.decisions import training_size
 from bitwright.theory.rounding import check_rounding
+from bitwright.verbs.sizes import check_tile
 
 if TYPE_CHECKING:
     from bitwright.engines.cells import Decider
@@ -56,7 +57,6 @@ class EngineSettings(TypedDict, total=False):
 
 _OF_TRAINING = ("width", "networks", "seed", "padding", "tile")  # fixed by training
 _OF_WHOLE = ("padding", "device")  # for networks of the whole state only
-MOST_TILE = 16  # neighbouring cells that are taken as one
 _RANGES: dict[str, tuple[int | None, int | None]] = {
     "padding": (0, MAX_EXAMPLES),
     "networks": (1, 10**9),
@@ -70,17 +70,6 @@ def check_options(given: Iterable[str], known: Sequence[str], what: str) -> None
     for name in given:
         if name not in known:
             raise InputError(f"{what} has no option '{name}'{suggestion(name, known)}; there are {', '.join(known)}")
-
-
-def check_tile(tile: object) -> Tile:
-    """The checked number of neighbouring cells taken as one, or "all"."""
-    if tile == "all":
-        return "all"
-    if type(tile) is not int or not 1 <= tile <= MOST_TILE:
-        raise InputError(
-            f"{option('tile')} is an integer from 1 to {MOST_TILE}, or all (the whole state), got {shorten(str(tile))}"
-        )
-    return tile
 
 
 @dataclass(frozen=True)
@@ -140,17 +129,6 @@ class EngineChoice:
     def examples(self, algorithm: Algorithm) -> int:
         """K, the same for every verb."""
         return training_size(algorithm, self.rounding, self.padding)
-
-
-def choose_pattern(algorithms: Sequence[Algorithm], tile: Tile, n: str | None, padding: int | None = None) -> Pattern:
-    """The pattern of the cells of all these programs, or of the whole state of one, for proofs about the limit."""
-    check_tile(tile)
-    whole_number(padding or 0, option("padding"), *_RANGES["padding"])
-    if tile != "all" and n is not None:
-        raise InputError(
-            f"{option('n')} does not go with cells: n is the cell's own, at most one match in each of its blocks"
-        )
-    return pattern_of([one.program for one in algorithms], tile)
 
 
 Trainer = Callable[["Program", "Recipe"], "FloatNetwork"]

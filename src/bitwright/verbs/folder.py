@@ -54,7 +54,7 @@ def save_folder(network: Network, path: Path, certificate: Certificate | None = 
 
 def card(network: Network, name: str, certificate: Certificate | None) -> str:
     """The model card: what the network is, what is proved about it, and how to run and check it."""
-    of_program = certificate is not None and certificate.chain.claims  # not about cells alone
+    of_program = certificate is not None and certificate.premises  # not about cells alone
     what = certificate.about.name if certificate is not None and of_program else network.name or "RULES"
     proved, kept = "No certificate is in this folder.\n", ""
     if certificate is not None:

@@ -15,8 +15,8 @@ from bitwright.proofs.width import suggested_width
 from bitwright.rules import Algorithm, NodeProgram, Program
 from bitwright.rules.pattern import Pattern
 from bitwright.verbs.cells import check_divides, pattern_of, train_on_pattern, train_smallest
-from bitwright.verbs.engines import check_tile
 from bitwright.verbs.network import Network
+from bitwright.verbs.sizes import check_tile
 
 if TYPE_CHECKING:
     from bitwright.machines.programs import SubleqProgram

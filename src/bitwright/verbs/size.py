@@ -14,11 +14,10 @@ from bitwright.rules.cells import Tile
 from bitwright.runs.progress import Progress
 from bitwright.theory.decisions import cells_range
 from bitwright.theory.ensemble import check_scope, sizes
-from bitwright.verbs.engines import choose_pattern
 from bitwright.verbs.open import subject
 from bitwright.verbs.progress import Teller, say_compiling, teller
 from bitwright.verbs.reports import Summary
-from bitwright.verbs.sizes import by_algorithm
+from bitwright.verbs.sizes import by_algorithm, choose_pattern
 
 Sized = Algorithm | Program | NodeProgram
 OF = ("ensemble", "network")

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bitwright.common.bits import shorten
+from bitwright.common.bits import shorten, whole_number
 from bitwright.common.errors import EffortError, InputError, OtherKindError, ProofError, counted, option
 from bitwright.rules import Algorithm, NodeProgram, NodeSchema, Program
-from bitwright.rules.graph.node_program import graphs_of
+from bitwright.rules.algorithm import MAX_EXAMPLES
 from bitwright.verbs.open import subject
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ Programs = Sequence[Algorithm | NodeProgram]
 SizesAsked = str | int | Sequence[int]
 EVERY = "all"
 MOST_SIZES = 10_000
+MOST_TILE = 16  # neighbouring cells that are taken as one
 MOST_TEMPLATES = 1 << 23  # over all sizes: a minute or two of work, and about 2 GB
 BITS = "bits"  # the size of a shipped algorithm, which may be left unnamed
 _FEW_TEMPLATES = 20_000  # programs up to this size are also examined at other sizes
@@ -42,6 +43,8 @@ class InSizes:
     @property
     def graphs(self) -> str | None:
         """For a node program, the graphs that these programs represent: `every graph`, or graphs of some sizes."""
+        from bitwright.rules.graph.node_program import graphs_of
+
         found = {one.node_program for one in self.programs if isinstance(one, NodeSchema)}
         if found and self.proof is not None:
             return "every graph"
@@ -72,7 +75,30 @@ def at_size(name: str, size: str | None) -> str:
 
 def size_of(what: Algorithm | NodeProgram) -> str | None:
     """The size of a program, such as `4` or `l=1,k=3`; None for a program of fixed size."""
-    return _text(numbers_of(what)) or None
+    return _text(what.sizing.numbers) or None if what.sizing is not None else None
+
+
+def check_tile(tile: object) -> Tile:
+    """The checked number of neighbouring cells taken as one, or "all"."""
+    if tile == "all":
+        return "all"
+    if type(tile) is not int or not 1 <= tile <= MOST_TILE:
+        raise InputError(
+            f"{option('tile')} is an integer from 1 to {MOST_TILE}, or all (the whole state), got {shorten(str(tile))}"
+        )
+    return tile
+
+
+def choose_pattern(algorithms: Sequence[Algorithm], tile: Tile, n: str | None, padding: int | None = None) -> Pattern:
+    """The pattern of the cells of all these programs, or of the whole state of one, for proofs about the limit."""
+    from bitwright.rules.pattern import pattern_of
+
+    whole_number(padding or 0, option("padding"), 0, MAX_EXAMPLES)
+    if check_tile(tile) != "all" and n is not None:
+        raise InputError(
+            f"{option('n')} does not go with cells: n is the cell's own, at most one match in each of its blocks"
+        )
+    return pattern_of([one.program for one in algorithms], tile)
 
 
 def as_programs(what: Subject | Sequence[Subject]) -> list[Algorithm | NodeProgram]:
@@ -207,11 +233,6 @@ def missing_size(what: Algorithm, pattern: Pattern) -> str | None:
             numbers = seen.sizes.values() if BITS in numbers_of(what) else ()
             return ",".join(map(str, numbers)) or _text(seen.sizes)
     return None
-
-
-def knows_every_size(what: Algorithm) -> bool:
-    """Whether the kinds of cells of a program are proved at every size; large programs are not tried."""
-    return what.program.templates <= _FEW_TEMPLATES and at_every_size_or_own(what).proof is not None
 
 
 def _ranges(what: Algorithm | NodeProgram, sizes: SizesAsked) -> dict[str, range]:

@@ -1,0 +1,139 @@
+"""Claims about a program: what its rules compute, and the sizes whose cells all have proved kinds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from bitwright.common.errors import ProofError, counted
+from bitwright.proofs.claims import ONE_SIZE, Claim, Outcome
+from bitwright.rules.ensures import joined
+from bitwright.verbs.sizes import EVERY, InSizes, numbers_of
+
+if TYPE_CHECKING:
+    from bitwright.rules import Algorithm
+    from bitwright.verbs.progress import Teller
+    from bitwright.verbs.proof_target import ProofTarget
+
+_ADVICE = "docs/guides/proof.md#keep-a-trail may help"
+
+
+def prove_function(target: ProofTarget, tell: Teller) -> Claim | None:
+    """The claim about what the rules compute, if one program states it; None for a pattern of cells by itself."""
+    algorithm, looked = target.stated, target.programs
+    if not looked.programs:
+        return None
+    if algorithm is None or not algorithm.ensures or algorithm.computer is not None:
+        why = "the program has no ensure line"
+        if algorithm is None and target.graphs is None and len(looked.programs) > 1:
+            why = "a function is proved of one program at a time"
+        elif algorithm is not None and algorithm.computer is not None:
+            why = "validate tests what the code of a machine computes"
+        return Claim("function", "not stated", "none", "none", f"not stated: {why}")
+    with tell.working("proving what the rules compute"):
+        return _prove_function(algorithm, looked)
+
+
+def prove_sizes(target: ProofTarget) -> Claim | None:
+    """For cells, the claim about the sizes at which all cells of the programs have proved kinds."""
+    looked, graphs = target.programs, target.graphs
+    if not target.cells or not looked.programs:
+        return None
+    if looked.proof is not None:
+        found = replace(looked.proof.claim(), proof=looked.proof.certificate() or None)
+        if graphs is None:
+            return found
+        sentence = f"all cells are of {counted(len(looked.proof.kinds), 'kind')} on every graph ({found.method})"
+        return replace(found, sizes="every graph", sentence=sentence)
+    where = [f"on {graphs}"] * (graphs is not None) + [f"at {looked.text}"] * (looked.text is not None)
+    own = "in this program" if len(looked.programs) == 1 else "in these programs"
+    sentence = f"all cells are of {counted(len(target.pattern.kinds), 'kind')} {', '.join(where) or own}"
+    return Claim("sizes", "proved", looked.text or graphs or ONE_SIZE, "compared", sentence)
+
+
+def read_claims(document: Any, path: Path) -> dict[str, Claim]:
+    """The claims in a certificate file by their subjects, checked for form."""
+    from bitwright.common.files.documents import check_fields, one_of, optional, table, text
+
+    anything = table(lambda _: None)
+    form = {
+        "about": one_of("function", "sizes"),
+        "verdict": one_of(*get_args(Outcome)),
+        "sizes": text(),
+        "method": text(),
+        "sentence": text(),
+        "counterexample": optional(anything),
+    }
+    check_fields({"links": document}, path, "a certificate", {"links": anything})
+    claims = {}
+    for about, link in document.items():
+        check_fields({"link": link}, path, "a certificate", {"link": anything})
+        check_fields(link, path, "a certificate", {"claim": anything, "proof": optional(anything)})
+        check_fields(link["claim"], path, "a certificate", form | {"about": one_of(about)})
+        claims[about] = Claim(**link["claim"], proof=link["proof"])
+    return claims
+
+
+def check_claims(claimed: Iterable[Claim], found: Iterable[Claim]) -> None:
+    """Raises ProofError unless the claims of a certificate are those that are found now."""
+    again = {claim.about: claim for claim in found}
+    for claim in claimed:
+        if claim.verdict == "not stated":
+            continue
+        if (now := again.get(claim.about)) is None:
+            raise ProofError(f"the certificate has a claim about the {claim.about}, which this program does not state")
+        if claim.to_dict() != now.to_dict():
+            raise ProofError(f"the certificate says of the {claim.about}: {claim.sentence}; but it is {now.sentence}")
+        if json.dumps(claim.proof, sort_keys=True) != json.dumps(now.proof, sort_keys=True):
+            raise ProofError(f"the certificate has another proof about the {claim.about} than is found now")
+
+
+def _prove_function(algorithm: Algorithm, looked: InSizes) -> Claim:
+    """The claim about the function: at every size if closure over windows proves it, otherwise size by size.
+
+    A counterexample at a size that is not examined is only noted.
+    """
+    from bitwright.proofs.function.prove import prove_function
+
+    several = [algorithm] if looked.text == EVERY else looked.programs or [algorithm]
+    everywhere = prove_function(several[0])
+    found, covered = everywhere.counterexample, everywhere.sizes
+    if covered is not None and not all(numbers_of(one) in covered for one in several):
+        everywhere = replace(everywhere, verdict="not decided", sizes=None, tried=(f"proved for {covered} only",))
+    examined = [list(numbers_of(one).values()) for one in looked.programs]
+    if everywhere.verdict == "proved" or (
+        found is not None and (looked.text == EVERY or [*found["lets"].values()] in examined)
+    ):
+        return replace(everywhere.claim(), proof=everywhere.certificate or None)
+    chain = [one for one in everywhere.tried if one.startswith("no chain")]
+    why = (everywhere.tried if len(everywhere.tried) == 1 else [*chain, f"no invariant was found; {_ADVICE}"])[0]
+    if found is not None:
+        why = everywhere.sentence()
+    claim = _claim_at_sizes(several, looked.text if looked.text != EVERY else None)
+    if claim.verdict == "proved" and not numbers_of(algorithm):
+        return claim
+    if claim.verdict == "proved":
+        claim = replace(claim, sentence=f"{claim.sentence}; not at every size: {why}", counterexample=found)
+    elif claim.verdict != "refuted":
+        why = why if found is not None else f"{'; '.join(everywhere.tried)}; {_ADVICE}"
+        claim = replace(claim, sentence=f"not decided: {joined(everywhere.lines)} ({why}; {claim.sentence})")
+    return claim
+
+
+def _claim_at_sizes(programs: Sequence[Algorithm], text: str | None) -> Claim:
+    """The claim about all these sizes, or about the first size where it is not proved."""
+    from bitwright.proofs.unrolling import prove_at_size
+
+    for one in programs:
+        claim = prove_at_size(one)
+        if claim.verdict == "refuted":
+            return claim
+        if claim.verdict != "proved":
+            at = "" if claim.sizes == ONE_SIZE else f"at size {claim.sizes}: "
+            return Claim("function", "not decided", "none", "closure", f"{at}{claim.method}")
+    if text is None or len(programs) == 1:
+        return claim
+    return replace(claim, sizes=text, sentence=f"proved at the sizes {text} ({claim.method})")
