@@ -108,7 +108,7 @@ run machine-v --machine V:8x8:plain | image
 run examples/subleq/hello.sq a=1 | input
 run examples/subleq/hello.sq --seed 3 | --seed --engine
 run examples/subleq/hello.sq --width 8 | --width --engine network, templates
-run examples/subleq/hello.sq --seconds nan | nan 60
+run examples/subleq/hello.sq --seconds nan | nan --seconds
 run examples/subleq/matrix.sq --engine network --tile all | GB --network
 run result.sq --memory nn | --memory 'nn'; 'n'?
 run result.sq --memory 5:3 | '5:3'

@@ -68,7 +68,7 @@ def test_a_certificate_that_does_not_hold_ends_with_1(capsys: Captured) -> None:
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("seconds", ["nan", "inf"])
 def test_times_are_finite(capsys: Captured, seconds: str) -> None:
-    assert f"'--seconds': {seconds}" in refusal(capsys, certify("--seconds", seconds))
+    assert f"'--seconds': '{seconds}'" in refusal(capsys, certify("--seconds", seconds))
 
 
 @pytest.mark.usefixtures("files")

@@ -120,7 +120,7 @@ def certify(
     refuse("goes with a task of a transformer and its decoder", seconds=seconds)
     if network is None:
         others = {"domain": domain, "device": device, "workers": str(workers) != "1"}
-        refuse("goes with a network; the proof of the limit has no states to go through", **others)
+        refuse(f"goes with {option('network')}; the proof of the limit has no states to go through", **others)
         if n == "reachable" and not hasattr(progress, "working"):
             say_compiling()
         target = limit_target(programs, sizes, tile, tell, n, padding)
