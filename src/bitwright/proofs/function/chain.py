@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
 
 from bitwright.proofs.function.affine import (
     NoChainError,
@@ -118,44 +117,32 @@ def read_chain(rules: RuleText, lets: Mapping[str, int] | None = None) -> ChainP
             read.append(_Instance(algorithm, value, found))
     if not read or read[-1].size * found.unit < top - found.unit:
         raise NoChainError(f"the text is no program at {size} = {top // found.unit}")
-    groups = _shifts(read)
+    shift = {track: by for group in _shifts(read) for track, by in group.items()}
     tracks = tuple(dict.fromkeys(track for instance in read for track, _ in instance.raw.values()))
     if len(tracks) > MAX_TRACKS:
         raise NoChainError(f"{len(tracks)} bits at a position; the most is {MAX_TRACKS}")
-    error: NoChainError | None = None
-    for moves in sorted(product((0, 1, -1), repeat=max(0, min(len(groups), 5) - 1)), key=lambda m: sum(map(abs, m))):
-        shift = {
-            track: by + move
-            for group, move in zip(groups, (0, *moves, *[0] * len(groups)), strict=False)
-            for track, by in group.items()
-        }
-        try:
-            views = [_ChainView(instance, tracks, shift) for instance in read]
-            first, extra = _the_same(views, found)
-            return ChainProgram(
-                rules=rules,
-                size=size,
-                unit=found.unit,
-                extra=extra,
-                tracks=tracks,
-                places=tuple(_place(track, found, shift[track] + first.low) for track in tracks),
-                globals=first.globals,
-                classes=first.classes,
-                global_rules=first.global_rules,
-                start_globals=first.start_globals,
-                inputs=first.inputs,
-                outputs=first.outputs,
-                steps=_steps(reader, found.unit, extra, first.halt == FIXED_POINT),
-                halt=first.halt,
-                first=first_size,
-                sizes=tuple(view.instance.size for view in views if view.length >= SHORTEST),
-                numbers=numbers,
-                forms=reader.forms,
-            )
-        except NoChainError as refusal:
-            error = error or refusal
-    assert error is not None
-    raise error
+    views = [_ChainView(instance, tracks, shift) for instance in read]
+    first, extra = _the_same(views, found)
+    return ChainProgram(
+        rules=rules,
+        size=size,
+        unit=found.unit,
+        extra=extra,
+        tracks=tracks,
+        places=tuple(_place(track, found, shift[track] + first.low) for track in tracks),
+        globals=first.globals,
+        classes=first.classes,
+        global_rules=first.global_rules,
+        start_globals=first.start_globals,
+        inputs=first.inputs,
+        outputs=first.outputs,
+        steps=_steps(reader, found.unit, extra, first.halt == FIXED_POINT),
+        halt=first.halt,
+        first=first_size,
+        sizes=tuple(view.instance.size for view in views if view.length >= SHORTEST),
+        numbers=numbers,
+        forms=reader.forms,
+    )
 
 
 def size_of(rules: RuleText, numbers: Mapping[str, int]) -> str:

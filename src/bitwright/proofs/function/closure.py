@@ -9,7 +9,7 @@ the laws in word and successor. Lengths never appear.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,6 @@ from bitwright.proofs.function.machine import ChainMachine, Letter, Memo
 
 START: Letter = (0, 0, 0, 0)  # what stands before the first letter
 Windows = dict[int, dict[Letter, set[Letter]]]  # by globals: the letters that may follow a letter
-Look = Callable[[str], None]
 
 
 class TooLargeError(Exception):
@@ -221,17 +220,14 @@ class Search:
                 for letter in arriving[number]:
                     windows[letter] |= leaving
 
-    def close(self, invariant: Invariant, look: Look | None = None) -> None:
+    def close(self, invariant: Invariant) -> None:
         """Adds successors until nothing is new."""
         self.begin(invariant)
-        todo, rounds = set(invariant.windows), 0
+        todo = set(invariant.windows)
         while todo:
-            rounds += 1
             fresh = Invariant()
             for state in sorted(todo):
                 self.successors(invariant, state, fresh)
-                if look:
-                    look(f"round {rounds}, {invariant.size} windows")
             todo = _added(invariant, fresh)
             if invariant.size > self.most:
                 raise TooLargeError

@@ -49,18 +49,6 @@ class Law:
     def weigh_input(self, chosen: int) -> int:
         return sum(weight for track, weight in enumerate(self.inputs) if chosen >> track & 1)
 
-    def shown(self, chain: ChainProgram) -> str:
-        """`p + q + 2*c - in.p - in.q`."""
-        named = [*zip(chain.tracks, self.tracks, strict=True)]
-        named += [(f"in.{track}", weight) for track, weight in zip(chain.tracks, self.inputs, strict=True)]
-        named += [("2^positions", self.power or 0), ("1", self.constant)]
-        found = ""
-        for name, weight in named:
-            if weight:
-                sign = (" - " if weight < 0 else " + ") if found else "-" * (weight < 0)
-                found += sign + (f"{abs(weight)}*" if abs(weight) != 1 else "") + name
-        return (found or "0") + " mod 2^positions" * (self.power is None)
-
 
 def read_digit(state: LawState, weight: int) -> LawState:
     """The state of a law after one more position, of this weight in all."""
@@ -68,19 +56,15 @@ def read_digit(state: LawState, weight: int) -> LawState:
     return (total >> 1) << 1 | (state & 1) | (total & 1)
 
 
-def conserved(chain: ChainProgram, seen: Iterable[tuple[int, int]], sought: str = "") -> list[Law]:
+def conserved(chain: ChainProgram, seen: Iterable[tuple[int, int]], modular: bool = False) -> list[Law]:
     """The laws that all these letters (class, bits) conserve, a basis of them with small weights.
 
-    Where there is none, `sought` says what else is: "partly", those that hold as long as one of the tracks is off, or
-    "modular", those modulo 2^positions.
+    With `modular`, those modulo 2^positions where there is no other.
     """
     seen = set(seen)
     found = _conserved(chain, seen)
-    if sought == "modular" and not found:
+    if modular and not found:
         found = [replace(law, power=None) for law in _conserved(chain, {one for one in seen if one[0] != LAST})]
-    if sought == "partly" and not found:
-        for track in range(len(chain.tracks)):
-            found += _conserved(chain, {(kind, bits) for kind, bits in seen if not bits >> track & 1})
     return list(dict.fromkeys(found))[:2]
 
 

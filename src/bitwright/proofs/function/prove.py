@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -27,7 +27,6 @@ from bitwright.rules.algorithm import Algorithm
 from bitwright.rules.ensures import joined
 from bitwright.rules.text import RuleText, parse
 
-Progress = Callable[[str], None]
 Verdict = Literal["proved", "refuted", "not decided", "not stated"]
 MOST_INPUTS = 1 << 14  # that are run at one size
 MOST_STATES = 60_000  # of a search, and windows
@@ -47,7 +46,6 @@ class FunctionProof:
     lines: tuple[str, ...]  # the `ensure` lines
     sizes: CoveredSizes | None = None  # for which it is proved
     method: str = ""
-    laws: tuple[str, ...] = ()
     counterexample: dict[str, Any] | None = None
     certificate: dict[str, Any] | None = field(default=None, repr=False)
     tried: tuple[str, ...] = ()
@@ -81,7 +79,6 @@ def prove_function(
     *,
     name: str = "program",
     lets: Mapping[str, int] | None = None,
-    progress: Progress | None = None,
 ) -> FunctionProof:
     """Proves what the `ensure` lines of a program say, for numbers of every length.
 
@@ -106,18 +103,17 @@ def prove_function(
     rules, algorithm, lets = _given(program, name, lets)
     if not algorithm.ensures:
         return FunctionProof("not stated", (), method="no ensure line")
-    tell = progress or (lambda _: None)
     if rules is None:
-        return _prove(None, algorithm, lets, tell)
+        return _prove(None, algorithm, lets)
     key = (rules.text, algorithm.name, tuple(sorted(lets.items())))
     if key not in _PROVED:
         while len(_PROVED) >= _REMEMBERED:
             del _PROVED[next(iter(_PROVED))]
-        _PROVED[key] = _prove(rules, algorithm, lets, tell)
+        _PROVED[key] = _prove(rules, algorithm, lets)
     return replace(_PROVED[key], certificate=deepcopy(_PROVED[key].certificate))
 
 
-def _prove(rules: RuleText | None, algorithm: Algorithm, lets: Mapping[str, int], tell: Progress) -> FunctionProof:
+def _prove(rules: RuleText | None, algorithm: Algorithm, lets: Mapping[str, int]) -> FunctionProof:
     lines = tuple(map(str, algorithm.claims))
 
     def undecided(*tried: str) -> FunctionProof:
@@ -126,7 +122,6 @@ def _prove(rules: RuleText | None, algorithm: Algorithm, lets: Mapping[str, int]
     def refuted(wrong: dict[str, Any]) -> FunctionProof:
         return FunctionProof("refuted", lines, method="an input", counterexample=wrong)
 
-    tell("running inputs")
     at = _Sizes(rules, algorithm, lets)
     try:
         if (wrong := at.wrong_random()) is not None:
@@ -144,7 +139,7 @@ def _prove(rules: RuleText | None, algorithm: Algorithm, lets: Mapping[str, int]
         short, wrong = at.short(chain)
         sizes = CoveredSizes({chain.size: min([*short, *chain.sizes])}, chain.fixed)
     except NoChainError as error:
-        return _without_a_chain(rules, algorithm, lets, lines, f"no chain: {error}", tell)
+        return _without_a_chain(rules, algorithm, lets, lines, f"no chain: {error}")
     if wrong is not None:
         return refuted(wrong)
     tried: list[str] = []
@@ -153,19 +148,17 @@ def _prove(rules: RuleText | None, algorithm: Algorithm, lets: Mapping[str, int]
         if work > MOST_WORK:
             tried.append(f"given up after {work:,} states")
             break
-        tell(setting.shown(chain))
-        done = setting.prove(chain, specs, tell)
+        done = setting.prove(chain, specs)
         work += done.search.spent
         if done.why:
-            tried.append(f"{setting.shown(chain)}: {done.why}")
+            tried.append(done.why)
             if (wrong := at.wrong_among(chain, done.chosen)) is not None:
                 return refuted(wrong)
             continue
-        laws = tuple(law.shown(chain) for law in done.search.laws)
-        method = f"{'laws, ' if laws else ''}{done.invariant.size:,} windows"
+        method = f"{'laws, ' * bool(done.search.laws)}{done.invariant.size:,} windows"
         made = certificate(chain, algorithm, done.search, done.invariant, short, sizes, lets)
-        return FunctionProof("proved", lines, sizes, method, laws, certificate=made)
-    return replace(undecided(*tried), method="closure")
+        return FunctionProof("proved", lines, sizes, method, certificate=made)
+    return replace(undecided(*dict.fromkeys(tried)), method="closure")
 
 
 def _given(
@@ -190,15 +183,14 @@ def _given(
 
 
 def _without_a_chain(
-    rules: RuleText, algorithm: Algorithm, lets: Mapping[str, int], lines: tuple[str, ...], why: str, tell: Progress
+    rules: RuleText, algorithm: Algorithm, lets: Mapping[str, int], lines: tuple[str, ...], why: str
 ) -> FunctionProof:
     """Proves a loop with invariants at a bit, by closure in each of its phases."""
     if not any(line.at is not None for line in algorithm.invariants):
         return FunctionProof("not decided", lines, tried=(why,))
-    tell("rounds")
 
     def proves(part: str, numbers: Mapping[str, int]) -> FunctionProof:
-        return prove_function(part, name=f"a part of {algorithm.name}", lets=numbers, progress=tell)
+        return prove_function(part, name=f"a part of {algorithm.name}", lets=numbers)
 
     try:
         proof = RoundsProof(rules, algorithm, lets, proves)
@@ -292,19 +284,13 @@ class _Setting:
     clock: Clock
     ghosts: bool
     terms: tuple[Law, ...]
-    sought: str = ""  # other laws than those of whole runs, as in `conserved`
+    modular: bool = False  # whether laws may hold modulo 2^positions alone
 
-    def shown(self, chain: ChainProgram) -> str:
-        ways = ", ".join(f"{'up' if up else 'down'} {rate}" for up, rate in self.clock.sweeps)
-        clock = f"clock {ways}" if ways else f"{self.clock.fixed} steps"
-        terms = "".join(f", law {law.shown(chain)}" for law in self.terms)
-        return f"{clock}, inputs {'in' if self.ghosts else 'out of'} windows{terms}"
-
-    def prove(self, chain: ChainProgram, specs: Sequence[Specification], tell: Progress) -> _Done:
+    def prove(self, chain: ChainProgram, specs: Sequence[Specification]) -> _Done:
         machine = ChainMachine(chain, self.clock, self.ghosts)
         runs = list(_runs(machine))
         seen = {(letter[0], letter[3]) for _, states in runs for _, word in states[:-1] for letter in word}
-        laws = [*conserved(chain, seen, self.sought), *self.terms]
+        laws = [*conserved(chain, seen, self.modular), *self.terms]
         search = Search(machine, laws, MOST_STATES)
         invariant = Invariant()
         for chosen, states in runs:
@@ -313,10 +299,9 @@ class _Setting:
         if any(violation(search, invariant, spec) for spec in (None, *specs)):  # of states that runs do have: hopeless
             return _Done(search, invariant, "too coarse")
         try:
-            search.close(invariant, tell)
+            search.close(invariant)
         except TooLargeError:
             return _Done(search, invariant, f"more than {MOST_STATES:,} states")
-        tell(f"the end, {invariant.size} windows")
         for spec in (None, *specs):
             found = violation(search, invariant, spec)
             if found is not None:
@@ -345,10 +330,10 @@ def _runs(machine: ChainMachine) -> Iterator[tuple[list[int], list[tuple[int, li
 def _settings(chain: ChainProgram, specs: Sequence[Specification]) -> Iterator[_Setting]:
     """What to try, the likeliest first."""
     terms = _terms(chain, specs)
-    for laws, sought in [(terms, ""), (terms, "partly"), *([((), "")] if terms else []), (terms, "modular")]:
+    for laws, modular in [(terms, False), *([((), False)] if terms else []), (terms, True)]:
         for clock in _clocks(chain):
             for ghosts in (False, True):
-                yield _Setting(clock, ghosts, laws, sought)
+                yield _Setting(clock, ghosts, laws, modular)
 
 
 def _clocks(chain: ChainProgram) -> Iterator[Clock]:

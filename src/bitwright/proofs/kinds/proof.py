@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import product
@@ -81,7 +81,6 @@ class SizedText:
 
 
 FORMAT = "bitwright kinds certificate 1"
-Progress = Callable[[int, int], None]
 _MOST_SIZES = 4_096  # up to the cut-off
 _FIRST_TRIED = 64  # sizes to try for the smallest at which a text is a program
 
@@ -176,10 +175,10 @@ class KindsProof:
         }
 
 
-def prove_kinds(what: Algorithm | NodeProgram | str, *, progress: Progress | None = None) -> KindsProof:
+def prove_kinds(what: Algorithm | NodeProgram | str) -> KindsProof:
     """Proves which kinds of cells a rule text has at every size, or names the line that the theorem does not cover.
 
-    `progress` receives the number of sizes done and the total. Cells are the text's own, not tiles of them. For a
+    Cells are the text's own, not tiles of them. For a
     program made by Python code, or opened without sizes, only this single program is checked.
 
     >>> text = '''let l = 4
@@ -197,23 +196,20 @@ def prove_kinds(what: Algorithm | NodeProgram | str, *, progress: Progress | Non
     if isinstance(what, str):
         what = parse_any(what)  # raises ProgramError if it is invalid
     if text is None:
-        return replace(_proved(SizedText.read(what.text()), progress), of_text=isinstance(what, NodeProgram))
+        return replace(_proved(SizedText.read(what.text())), of_text=isinstance(what, NodeProgram))
     given = what.sizing.numbers if what.sizing is not None else ()
-    return _proved(SizedText.read(text, given), progress)
+    return _proved(SizedText.read(text, given))
 
 
-def _proved(sized: SizedText, progress: Progress | None) -> KindsProof:
+def _proved(sized: SizedText) -> KindsProof:
     digest = sha256(sized.rules.text.encode()).hexdigest()
     try:
         smallest = _smallest(sized)
         while True:  # until the text is a program at every size from the smallest on
             lines, valid = _line_proofs(sized, smallest)
             L0 = {size: max([smallest[size], *(one.cutoffs[size] for one in lines)]) for size in sized.sizes}
-            expanded, wrong = _expanded(sized, smallest, L0, valid), None
-            for done, values in enumerate(expanded, 1):
-                wrong = values if sized.at(*values) is None else wrong
-                if progress is not None:
-                    progress(done, len(expanded))
+            expanded = _expanded(sized, smallest, L0, valid)
+            wrong = next((values for values in reversed(expanded) if sized.at(*values) is None), None)
             if wrong is None:
                 break
             if len(smallest) > 1 or wrong[0] >= _FIRST_TRIED:
