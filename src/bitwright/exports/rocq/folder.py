@@ -12,16 +12,16 @@ from importlib.resources import files
 from pathlib import Path
 from unicodedata import combining, normalize
 
+import numpy as np
+
 from bitwright.common.errors import BitwrightError, InputError, counted, option
 from bitwright.common.files.storage import check_empty, make_folder, write_atomically
 from bitwright.exports.claims import claim_of
 from bitwright.exports.rocq.chain import function_text
-from bitwright.exports.rocq.families import ProgramSegments, listed
-from bitwright.exports.rocq.forms import FITTED, NotAffineError
-from bitwright.exports.rocq.network import families_text, is_large, network_text, program_text
-from bitwright.exports.rocq.program import SizedProgram
-from bitwright.exports.rocq.templates import comment, render
-from bitwright.exports.rocq.words import with_names
+from bitwright.exports.rocq.families import Bit, Listed, Piece, ProgramSegments, Row, listed
+from bitwright.exports.rocq.forms import FITTED, NotAffineError, argument
+from bitwright.exports.rocq.program import SizedProgram, comment, with_names
+from bitwright.exports.rocq.templates import each, render, weight
 from bitwright.exports.writers import Export, Subject
 from bitwright.networks import IntegerNetwork
 from bitwright.proofs.function.prove import prove_function
@@ -33,6 +33,7 @@ from bitwright.rules.ensures import joined
 from bitwright.rules.pattern import Pattern
 
 MOST_NUMBERS = 4_000_000  # weights in a file
+MOST_BY_LISTS = 500_000  # local states times width: some ten seconds
 _REQUIRED = re.compile(r"From Bitwright Require (?:Import )?(.*?)\.\n")
 CERTIFICATE, FORMAT = "certificate.json", "bitwright rocq 1"
 
@@ -178,6 +179,77 @@ def _size_of(algorithm: Algorithm, sizing: Sizing) -> str:
 
 def _sha256(file: Path | None) -> str | None:
     return None if file is None else sha256(file.read_bytes()).hexdigest()
+
+
+def network_text(network: IntegerNetwork, pattern: Pattern, file_sha256: str | None) -> str:
+    """Returns the tensors, the pattern, and the kernel's check of all local states."""
+    kinds, between = [], ";\n         "
+    for kind in pattern.kinds:
+        tables = [
+            (bits, each((each(_values(config, bits), between=";") for config in table), between=";"))
+            for bits, table in kind.blocks
+        ]
+        ports = each((each(port, between=";") for port in kind.ports), between=";")
+        kinds.append("\n        ".join([f"Kind {each(tables, '({0}, {1})', between)}", ports]))
+    tensors = {name: getattr(network, name) for name in ("first", "last", "thresholds")}
+    return render(
+        "net",
+        network=network,
+        file_sha256=file_sha256,
+        kinds=kinds,
+        weights=sorted({int(one) for name in ("first", "last") for one in np.unique(tensors[name])}),
+        tensors=[
+            (name, [each(row if name == "thresholds" else map(weight, row), between=";") for row in tensor.tolist()])
+            for name, tensor in tensors.items()
+        ],
+        states=f"{pattern.local_states:,}",
+        large=is_large(pattern, network.shape.width),
+    )
+
+
+def is_large(pattern: Pattern, width: int) -> bool:
+    """Whether lists of Z are too slow, so that the check uses machine integers and the axioms about them."""
+    return pattern.local_states * width > MOST_BY_LISTS
+
+
+def program_text(name: str, about: str, program: Listed, size: int | None) -> str:
+    """Returns the theorem at one size that every run by cells is a run of the rules.
+
+    Args:
+        size: of the families to compare with, if there are any.
+    """
+    rules = [
+        f"when_write {each(zip(map(_bit, rule.lists[0]), map(bool, rule.form), strict=True), '({0}, {1})')} "
+        f"{each(map(_bit, rule.lists[1]))}"
+        for rule in program.rules
+    ]
+    cells = [
+        " ".join(["Cell", str(cell.form[0]), *(each(each(map(_bit, bits)) for bits in own) for own in _parted(cell))])
+        for cell in program.cells
+    ]
+    return render("program", name=name, about=about, rules=rules, cells=cells, size=size)
+
+
+def families_text(name: str, about: str, families: ProgramSegments) -> str:
+    """Returns rules and cells as functions of l, and the proof that the rules consist of the cells at every size."""
+
+    def in_cell(piece: Piece) -> str:
+        row = "" if families.cells[piece.target].single else f" {argument(piece.row)}"
+        return f"in_nth_cell {piece.target} (cell_{piece.target + 1} l{row}) {piece.template}"
+
+    return render("families", name=name, about=about, families=families, in_cell=in_cell)
+
+
+def _parted(cell: Row) -> tuple[tuple[tuple[Bit, ...], ...], ...]:
+    return cell.lists[: cell.ordered], cell.lists[cell.ordered :]
+
+
+def _bit(bit: Bit) -> str:
+    return f'("{bit[0]}", {each(bit[1])})'
+
+
+def _values(config: int, bits: int) -> list[bool]:
+    return [bool(config >> place & 1) for place in range(bits)]
 
 
 def theory_files(texts: Iterable[str]) -> dict[str, str]:

@@ -15,9 +15,8 @@ from typing import Any
 
 from bitwright.exports.rocq.families import Bit
 from bitwright.exports.rocq.forms import SIZE, NotAffineError, natural
-from bitwright.exports.rocq.program import SizedProgram
+from bitwright.exports.rocq.program import Part, SizedProgram, Word, output_name
 from bitwright.exports.rocq.templates import each
-from bitwright.exports.rocq.words import Part, Word, output_name
 from bitwright.proofs.kinds.affine import ONE, Affine
 from bitwright.proofs.kinds.lines import Case, NotCoveredError, Reader
 from bitwright.proofs.unrolling.polynomials import combine

@@ -10,7 +10,7 @@ from jinja2 import Environment
 
 from bitwright.exports.rocq.families import Item, Link, Piece
 from bitwright.exports.rocq.forms import argument, natural
-from bitwright.exports.rocq.words import output_name
+from bitwright.exports.rocq.program import output_name
 from bitwright.exports.templates import environment
 
 
@@ -93,8 +93,3 @@ def written(items: Sequence[Item]) -> str:
 def weight(value: int) -> str:
     """Returns the name of a weight."""
     return f"{'m' if value < 0 else 'p'}{abs(value)}"
-
-
-def comment(text: str) -> str:
-    """Escapes a name so that it can neither end nor extend a comment."""
-    return " ".join(text.replace("*", "+").replace('"', "'").split())
