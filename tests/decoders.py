@@ -1,7 +1,7 @@
 """Small tasks and decoders for tests: every input can be tried, and some decoders are right on all of them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,17 +16,20 @@ def addition(length: int, base: int) -> Columns:
     return from_step("z == a + b", {"a": base, "b": base}, lambda c, d: divmod(sum(d) + c, base), length=length + 1)
 
 
-def difference(length: int, base: int) -> Columns:
-    """|a - b| and its sign, which is guessed: a state is the guess, the borrow, and whether a digit is set."""
-    edges = []
-    for state in range(8):
-        negative, borrow, nonzero = state // 4, state // 2 % 2, state % 2
-        for a in range(base):
-            for b in range(base):
-                d = (b - a if negative else a - b) - borrow
-                edges.append((state, a, b, d % base, 4 * negative + 2 * (d < 0) + (nonzero or d % base != 0)))
-    starts, ends, flags = np.isin(np.arange(8), [0, 4]), np.isin(np.arange(8), [0, 1, 5]), {"sign": np.arange(8) // 4}
-    return Columns("z == |a - b|", ("a", "b"), (base, base), "z", base, length, np.array(edges), starts, ends, flags)
+def compared(length: int, base: int) -> Columns:
+    """a - b modulo a power of the base, and whether it is negative; a state is the borrow."""
+
+    def step(borrow: int, symbols: tuple[int, ...]) -> tuple[int, int]:
+        after, digit = divmod(symbols[0] - symbols[1] - borrow, base)
+        return -after, digit
+
+    words = {"a": base, "b": base}
+    return from_step("z == a - b", words, step, length=length, flags={"sign": lambda borrow: borrow})
+
+
+def digits(numbers: Sequence[int], base: int, length: int) -> np.ndarray:
+    """(n, length) digits of numbers, lowest first."""
+    return np.array([[number // base**column % base for column in range(length)] for number in numbers], np.int64)
 
 
 def parity(length: int) -> Columns:
@@ -55,10 +58,10 @@ TASKS = {
     "lowest first": ColumnTask(addition(2, 3), PromptLayout(prompt(2, 3), answer(range(3)))),
     "highest first": ColumnTask(addition(2, 3), PromptLayout(prompt(2, 3), answer(range(2, -1, -1)), stop=(3, 5))),
     "sign first": ColumnTask(
-        difference(2, 3), PromptLayout(prompt(2, 3), (Place("sign"), *answer(range(2))), {"sign": (5, 6)})
+        compared(2, 3), PromptLayout(prompt(2, 3), (Place("sign"), *answer(range(2))), {"sign": (5, 6)})
     ),
     "sign last": ColumnTask(
-        difference(2, 3), PromptLayout(prompt(2, 3), (*answer(range(2)), Place("sign")), {"sign": (6, 5)}, (4,))
+        compared(2, 3), PromptLayout(prompt(2, 3), (*answer(range(2)), Place("sign")), {"sign": (6, 5)}, (4,))
     ),
     "no fixed token": ColumnTask(
         parity(5),
@@ -72,15 +75,13 @@ def every_input(task: ColumnTask) -> np.ndarray:
 
 
 def states_of(task: ColumnTask, inputs: np.ndarray) -> np.ndarray:
-    """(n, length + 1) the states that the only run of each input goes through."""
-    columns = task.columns
-    found = []
+    """(n, length + 1) the states that the run of each input goes through."""
+    columns, found = task.columns, []
     for symbols in inputs:
-        runs = [(int(s),) for s in np.flatnonzero(columns.starts)]
+        run = [0]
         for column in range(columns.length):
-            steps_ = columns.edges[(columns.edges[:, 1:-2] == symbols[:, column]).all(1)]
-            runs = [(*run, int(edge[-1])) for run, edge in product(runs, steps_) if run[-1] == edge[0]]
-        (run,) = (run for run in runs if columns.ends[run[-1]])
+            taken = (columns.edges[:, 1:-2] == symbols[:, column]).all(1) & (columns.edges[:, 0] == run[-1])
+            run.append(int(columns.edges[taken][0, -1]))
         found.append(run)
     return np.array(found)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from decoders import difference
+from decoders import compared
 from torch.nn import functional as F  # noqa: N812
 
 from bitwright.transformers.columns import Columns, from_step
@@ -127,10 +127,10 @@ def margins_of(evaluation: Evaluation, task: ColumnTask, inputs: np.ndarray) -> 
 
 
 def random_columns(rng: np.random.Generator) -> Columns:
-    """A random automaton, or one that guesses."""
+    """A random automaton, or a difference with its sign."""
     length = int(rng.integers(1, 4))
     if rng.random() < 0.2:
-        return difference(min(length, 2), 2)
+        return compared(min(length, 2), 2)
     words = {name: int(rng.integers(1, 4)) for name in "ab"[: rng.integers(1, 3)]}
     sizes, states, answers = list(words.values()), int(rng.integers(1, 4)), int(rng.integers(1, 4))
     table = rng.integers(0, states, (states, *sizes)), rng.integers(0, answers, (states, *sizes))
@@ -159,8 +159,6 @@ def random_task(rng: np.random.Generator) -> ColumnTask:
         if rng.random() < 0.5:
             tokens[name] = tuple(int(token) for token in rng.permutation(5)[:4])
     stop = tuple(int(token) for token in rng.integers(0, 6, rng.integers(0, 3)))
-    if "a" in columns.words and difference(1, 2).statement == columns.statement:  # the input decides what is guessed
-        slots = [*places, *(slot for slot in slots if isinstance(slot, int))]
     return ColumnTask(columns, PromptLayout(tuple(slots), tuple(answers), tokens, stop))
 
 

@@ -37,10 +37,10 @@ from fuzzed_decoders import Evaluation, shuffled_logits
 from long import LONG
 
 from bitwright.transformers.boxes import root, split
-from bitwright.transformers.certificate import write_certificate
+from bitwright.transformers.certificate import task_document, write_certificate
 from bitwright.transformers.counterexamples import forced_margins
 from bitwright.transformers.decoder import Decoder, Linear
-from bitwright.transformers.files import describe, save_decoder
+from bitwright.transformers.files import save_decoder
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.prover import decide
 
@@ -407,7 +407,7 @@ def real(ranges: list[tuple[int, int]], side: int) -> np.ndarray:
 
 
 def document_of(task: ColumnTask) -> dict[str, Any]:
-    return json.loads(json.dumps(describe(task)))
+    return json.loads(json.dumps(task_document(task)))
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)

@@ -6,10 +6,10 @@ import torch
 from adders import NAMES, load
 from torch_transformers import Gpt, Llama, randomized
 
-from bitwright.common.errors import EffortError, InputError
+from bitwright.common.errors import InputError
 from bitwright.transformers.counterexamples import exhaust, forced_margins, search
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.layout import mixture_of
+from bitwright.transformers.mixtures import mixture_of
 from bitwright.transformers.modules import compare, logits, runtime_of
 from bitwright.transformers.state_dicts import GptOptions, LlamaOptions, from_gpt2, from_llama
 from bitwright.transformers.task_text import read_task
@@ -102,7 +102,6 @@ def test_modules_of_every_form_agree():
         lambda rows: module(torch.as_tensor(rows)).detach().numpy(),
         lambda rows: (module(torch.as_tensor(rows)), None),
         lambda rows: Output(module(torch.as_tensor(rows))),
-        lambda rows: module(torch.as_tensor(rows.tolist())).tolist(),
     ]
     found = [compare(decoder, form, WORDS, inputs=60) for form in forms]
     assert all(comparison.agrees for comparison in found)
@@ -139,7 +138,7 @@ def test_a_module_that_fails_later_is_one_line():
 
 def test_margins_are_those_of_single_inputs():
     decoder, _ = words()
-    inputs = mixture_of(WORDS).vary(50, np.random.default_rng(0))
+    inputs = mixture_of(WORDS).draw(50, np.random.default_rng(0))
     runtime = runtime_of(decoder, WORDS)
     margins = forced_margins(runtime, WORDS, inputs)
     for number, row in enumerate(WORDS.rows(inputs)):
@@ -150,7 +149,7 @@ def test_margins_are_those_of_single_inputs():
 
 
 def test_varied_inputs_have_long_carries_short_words_and_extremes():
-    inputs = mixture_of(LONG).vary(4000, np.random.default_rng(0))
+    inputs = mixture_of(LONG).draw(4000, np.random.default_rng(0))
     assert (inputs[:, :, 10] == 0).all()
     assert inputs.max() == 9
     carry, longest, run = np.zeros(4000, int), np.zeros(4000, int), np.zeros(4000, int)
@@ -160,7 +159,7 @@ def test_varied_inputs_have_long_carries_short_words_and_extremes():
         longest = np.maximum(longest, run)
     assert (longest == 10).mean() > 0.02  # of uniform pairs, less than one in a thousand
     assert (inputs[:, 0, 1:] == 0).all(1).mean() > 0.005
-    assert (mixture_of(LONG).vary(4000, np.random.default_rng(0)) == inputs).all()
+    assert (mixture_of(LONG).draw(4000, np.random.default_rng(0)) == inputs).all()
 
 
 RARE = [
@@ -173,7 +172,7 @@ RARE = [
 @pytest.mark.parametrize("wrong", RARE, ids=range(len(RARE)))
 def test_rare_mistakes_are_found_again_by_the_same_seed(wrong):
     module = adder(LONG, wrong)
-    found = [search(module, LONG, seed=3, inputs=12_288, rounds=0) for _ in range(2)]
+    found = [search(module, LONG, seed=3) for _ in range(2)]
     assert found[0] is not None
     a, b = (int(part.split("=")[1]) for part in found[0].inputs.split(", "))
     assert wrong(a, b, found[0].step)
@@ -183,25 +182,8 @@ def test_rare_mistakes_are_found_again_by_the_same_seed(wrong):
     assert sum(digit * 10**place for place, digit in enumerate(found[0].right)) == a + b
 
 
-def test_climbing_follows_the_margin():
-    """A module that is wrong on one word only, and whose margin falls as a word comes closer to it."""
-    task = read_task("words s: 12 symbols 0..9\nensure z[i] == s[i] for i in 1..12\nprompt s[1..12]\nanswer z[1..12]")
-    secret = np.random.default_rng(9).integers(0, 10, 12)
-
-    def module(rows):
-        logits = np.zeros((*rows.shape, 10))
-        close = (rows[:, :12] == secret).sum(1)
-        for step in range(rows.shape[1] - 11):
-            logits[np.arange(len(rows)), 11 + step, rows[:, step]] = 12 - close - 0.5
-        return logits
-
-    assert search(module, task, inputs=4096, rounds=0) is None
-    found = search(module, task, inputs=4096, rounds=100)
-    assert (found.symbols[0] == secret).all()
-
-
 def test_what_is_right_is_not_refuted():
-    assert search(adder(LONG), LONG, inputs=4096, rounds=2) is None
+    assert search(adder(LONG), LONG) is None
 
 
 def test_all_inputs_of_a_small_domain():
@@ -242,14 +224,9 @@ def test_pairs_modulo_a_prime():
     assert (claim.verdict, claim.inputs) == ("tested", 12_769)
 
 
-def test_domains_that_are_too_large_are_refused():
-    with pytest.raises(EffortError, match="exhaustive tests stop at 50,000,000"):
-        exhaust(adder(LONG), LONG)
-
-
 @pytest.mark.parametrize("name", NAMES or [pytest.param("", marks=pytest.mark.skip("no networks of others here"))])
 def test_networks_of_others(name):
     """Four of the ten are wrong, and are refuted at once."""
     task, decoder = load(name)
-    found = search(decoder, task, inputs=12_288, rounds=0)
+    found = search(decoder, task)
     assert (found is not None) == (name in ("micro226", "qwen155_lbfgs", "tiny311", "tiny456s44"))

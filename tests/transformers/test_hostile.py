@@ -206,17 +206,3 @@ def test_bounds_need_one_layer_with_attention(decoder):
 def test_a_head_with_tokens_that_no_table_has_is_refused():
     with pytest.raises(InputError, match="outputs 5 tokens, but its tables take 3"):
         decide(flat(1, None, [[1, 0, 0, 0, 5]]), zeros())
-
-
-@pytest.mark.parametrize("stop", [(-1,), (np.int64(2),), (1.0,)])
-def test_tokens_are_whole_numbers_from_0(stop):
-    with pytest.raises(InputError, match="must be integers of at least 0"):
-        zeros(stop=stop)
-
-
-def test_an_answer_that_some_columns_lack_is_refused():
-    task = zeros()
-    edges = task.columns.edges.copy()
-    edges[0, -2] = -1
-    with pytest.raises(InputError, match="unknown state or symbol"):
-        decide(flat(1, None, LOGITS), replace(task, columns=replace(task.columns, edges=edges)))

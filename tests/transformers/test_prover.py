@@ -16,7 +16,7 @@ from bitwright.transformers.attention import tabulate
 from bitwright.transformers.boxes import EMPTY, LEAF, root, split, steps
 from bitwright.transformers.counterexamples import forced_margins, greedy, right_steps
 from bitwright.transformers.decoder import Layer, Linear
-from bitwright.transformers.layout import mixture_of
+from bitwright.transformers.mixtures import mixture_of
 from bitwright.transformers.modules import logits
 from bitwright.transformers.prover import decide
 from bitwright.transformers.steps import prove_step, step_of
@@ -135,9 +135,7 @@ def test_a_module_that_is_another_network_leaves_the_decision_open():
     ]
     assert begun
     assert all(of is decoder for of in begun)  # nothing is tried for the other
-    assert decisions[1].sentence.startswith(
-        "NOT DECIDED: the decoder does not describe your module: their logits differ by"
-    )
+    assert decisions[1].sentence.startswith("NOT DECIDED: the decoder does not describe your module: logits differ by")
     assert [decision.verdict for decision in decisions] == ["proved", "not decided"]
     assert [bool(decision) for decision in decisions] == [True, False]
 
@@ -297,7 +295,7 @@ def test_what_fails_on_any_of_many_inputs_is_never_proved(name):
     for seed in range(12):
         rng = np.random.default_rng(seed)
         decoder = perturbed(original, rng, 10 ** rng.uniform(-3.5, -0.7))
-        inputs = mixture_of(task).vary(100_000, rng)
+        inputs = mixture_of(task).draw(100_000, rng)
         margins, last = forced_margins(decoder, task, inputs), len(task.layout.answer)
         least = [margins[:, :last].min(), *margins[:, last:].min(0)]
         for claim, truth in zip(decide(decoder, task, seconds=60).claims, least, strict=True):

@@ -5,9 +5,9 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
+from decoders import digits
 
 from bitwright.transformers.certificate import check_subject, read_certificate
-from bitwright.transformers.columns import digits
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.files import load_decoder
 from bitwright.transformers.modules import logits

@@ -3,8 +3,8 @@
 - `load_task`, `read_task`: a task from a file or from text.
 - `from_gpt2`, `from_llama`, `read_state_dict`, `load_decoder`, `save_decoder`: decoders from state dicts and files.
 - `bitwright.certify(task, decoder)`: decides whether a decoder is correct on every input.
-- `compare`, `search`, `exhaust`: check a module against its description, search for wrong inputs, try all inputs.
-- `train`, `train_until_proved`: train decoders for a task.
+- `compare`: checks a module against its description.
+- `train_until_proved`: trains decoders for a task.
 """
 
 from bitwright.common.lazy import lazy_names
@@ -12,16 +12,14 @@ from bitwright.common.lazy import lazy_names
 _names, __getattr__ = lazy_names(
     __name__,
     {
-        "bitwright.transformers.columns": "Columns from_step",
         "bitwright.transformers.modules": "compare",
         "bitwright.transformers.decision": "Counterexample Decision DecoderClaim ModuleComparison",
         "bitwright.transformers.decoder": "Decoder Head Layer Linear Mlp Norm Rope",
         "bitwright.transformers.files": "load_decoder save_decoder",
-        "bitwright.transformers.layout": "ColumnTask Place PromptLayout",
-        "bitwright.transformers.counterexamples": "exhaust search",
+        "bitwright.transformers.layout": "ColumnTask",
         "bitwright.transformers.state_dicts": "GptOptions LlamaOptions from_gpt2 from_llama read_state_dict",
         "bitwright.transformers.task_text": "load_task read_task",
-        "bitwright.transformers.training": "TrainingRecipe train train_until_proved",
+        "bitwright.transformers.training": "TrainingRecipe train_until_proved",
     },
 )
 __all__ = list(_names)

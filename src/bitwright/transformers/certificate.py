@@ -47,12 +47,21 @@ def write_certificate(
         "format": FORMAT,
         "network": sha256(place.read_bytes()).hexdigest(),
         "weights": weights,
-        "task": describe(decision.task),
+        "task": task_document(decision.task),
         "claims": [_claim(claim) for claim in decision.claims],
         "comparison": None if decision.comparison is None else describe(decision.comparison),
         "version": __version__,
     }
     write_atomically(target, (json.dumps(document, separators=(",", ":")) + "\n").encode())
+
+
+def task_document(task: ColumnTask) -> dict[str, Any]:
+    """A task as JSON; its runs start in state 0 and may end in any state."""
+    document: dict[str, Any] = describe(task)
+    columns = document["columns"]
+    states = columns.pop("states")
+    columns |= {"starts": [state == 0 for state in range(states)], "ends": [True] * states}
+    return document
 
 
 def _claim(claim: DecoderClaim) -> dict[str, Any]:
@@ -90,7 +99,7 @@ def check_subject(path: Path, certificate: dict[str, Any], task: ColumnTask, dec
     """Raises ProofError if a certificate is about another decoder or another task."""
     if certificate["weights"] != digest(decoder):
         raise ProofError(f"{path} is about another network")
-    if certificate["task"] != describe(task):
+    if certificate["task"] != task_document(task):
         raise ProofError(f"{path} is about another task")
 
 

@@ -16,69 +16,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.common.errors import EffortError, counted
 from bitwright.transformers.affine import Reals
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import Counterexample, DecoderClaim
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.layout import ColumnTask, mixture_of
+from bitwright.transformers.layout import ColumnTask
+from bitwright.transformers.mixtures import mixture_of
 from bitwright.transformers.modules import BATCH, Evaluator, Module, evaluator_of, forced_rows, runtime_of
 from bitwright.transformers.sums import Boxes, Cases, Edges
 
-MAX_INPUTS = 50_000_000  # most inputs of an exhaustive test
-CLIMBERS = 24  # inputs of low margin kept per step of decoding
+SEARCHED = 12  # batches of inputs that a search tries
+REPLAYS = 64  # most inputs decoded
 
 
-def search(
-    model: Module, task: ColumnTask, seed: int = 0, inputs: int = 50_000, rounds: int = 100, seconds: float = inf
-) -> Counterexample | None:
-    """Searches for an input that greedy decoding answers incorrectly; returns None if it finds none.
-
-    Random inputs are tried first. Then those with the lowest margins are changed in one to three symbols for some
-    rounds; changes that lower a margin are kept. The result depends only on the seed and the counts, unless time is
-    limited.
-    """
-    runtime = runtime_of(model, task)
-    mixture, rng, end = mixture_of(task), np.random.default_rng(seed), time.monotonic() + seconds
-    steps = len(task.layout.answer) + bool(task.layout.stop)
-    lowest, margins = np.zeros((0, *task.positions.shape), np.int64), np.zeros((0, steps))
-    batches = -(-inputs // BATCH)
-    for number in range(batches + rounds):
+def search(model: Module, task: ColumnTask, seed: int = 0, seconds: float = inf) -> Counterexample | None:
+    """Searches for an input that greedy decoding answers incorrectly; returns None if it finds none."""
+    runtime, end = runtime_of(model, task), time.monotonic() + seconds
+    mixture, rng = mixture_of(task), np.random.default_rng(seed)
+    for _ in range(SEARCHED):
         if time.monotonic() > end:
             return None
-        tried = mixture.vary(BATCH, rng) if number < batches else _changed(task, lowest, rng)
-        found = forced_margins(runtime, task, tried)
-        if example := next(replay(runtime, task, tried[~(found > 0).all(1)]), None):
+        tried = mixture.draw(BATCH, rng)
+        wrong = ~(forced_margins(runtime, task, tried) > 0).all(1)
+        if example := next(replay(runtime, task, tried[wrong]), None):
             return example
-        lowest, first = np.unique(np.concatenate([lowest, tried]), axis=0, return_index=True)
-        margins = np.concatenate([margins, found])[first]
-        keep = np.unique(np.argsort(margins, 0, kind="stable")[:CLIMBERS])  # the lowest of each step of decoding
-        lowest, margins = lowest[keep], margins[keep]
     return None
 
 
-def exhaust(model: Module, task: ColumnTask, progress: Callable[[str], None] | None = None) -> tuple[DecoderClaim, ...]:
+def exhaust(model: Module, task: ColumnTask) -> tuple[DecoderClaim, ...]:
     """The claims about the answers and the stop token: "tested" on all inputs, or "refuted".
 
-    Every input is evaluated once, in batches, with the right answers as prefix. The claims therefore hold for the named
+    The inputs are evaluated in one batch, with the right answers as prefix. The claims therefore hold for the named
     runtime on this machine. They prove nothing about other runtimes or other batch sizes.
     """
-    if task.inputs > MAX_INPUTS:
-        raise EffortError(f"the task has {counted(task.inputs, 'input')}; exhaustive tests stop at {MAX_INPUTS:,}")
-    runtime = runtime_of(model, task)
-    answers, done = len(task.layout.answer), 0
-    parts = {task.columns.statement: slice(answers)} | ({"stop": slice(answers, None)} if task.layout.stop else {})
-    margins, none = dict.fromkeys(parts, inf), np.zeros((0, *task.positions.shape), np.int64)
-    wrong = dict.fromkeys(parts, none)
-    for batch in task.every_input():
-        found = forced_margins(runtime, task, batch)
-        for about, part in parts.items():
-            margins[about] = min(margins[about], float(found[:, part].min()))
-            wrong[about] = np.concatenate([wrong[about], batch[~(found[:, part] > 0).all(1)]])[:REPLAYS]
-        done += len(batch)
-        if progress is not None:
-            progress(f"{done:,} of {task.inputs:,} inputs")
-    return tuple(_claim(runtime, task, about, margins[about], wrong[about]) for about in parts)
+    runtime, answers, (inputs,) = runtime_of(model, task), len(task.layout.answer), task.every_input()
+    margins = forced_margins(runtime, task, inputs)
+    parts = [(task.columns.statement, slice(answers)), ("stop", slice(answers, None))][: 1 + bool(task.layout.stop)]
+    return tuple(
+        _claim(runtime, task, about, float(margins[:, part].min()), inputs[~(margins[:, part] > 0).all(1)])
+        for about, part in parts
+    )
 
 
 def _claim(runtime: Evaluator, task: ColumnTask, about: str, margin: float, wrong: Ints) -> DecoderClaim:
@@ -92,20 +69,6 @@ def _claim(runtime: Evaluator, task: ColumnTask, about: str, margin: float, wron
         return replace(claim, verdict="not decided", margin=None, open=("some logits are NaN or infinite",))
     tie = f"{task.describe(wrong[0])} is answered correctly as a single input, but not in a batch, or only by a tie"
     return replace(claim, verdict="not decided", open=(tie,))
-
-
-def _changed(task: ColumnTask, inputs: Ints, rng: np.random.Generator) -> Ints:
-    """Four copies of each input, each with one to three symbols redrawn."""
-    changed, free = np.repeat(inputs, 4, axis=0), np.argwhere(task.positions >= 0)
-    rows, sizes = np.arange(len(changed)), np.asarray(task.columns.symbols)
-    for times in range(3):
-        some = rows[rng.random(len(rows)) < 0.5**times]
-        word, column = free[rng.integers(0, len(free), len(some))].T
-        changed[some, word, column] = rng.integers(0, sizes[word])
-    return changed
-
-
-REPLAYS = 64  # most inputs decoded
 
 
 def greedy(model: Callable[[Ints], Any], task: ColumnTask, inputs: Ints) -> Ints:
@@ -161,12 +124,12 @@ def extreme_inputs(edges: Edges, cases: Cases, boxes: Boxes, case: Ints, share: 
     Every box must have an input.
     """
     n, words, length = len(boxes), edges.words, share.shape[2] - 1
-    rows, states = np.arange(n), len(edges.starts)
+    rows, states = np.arange(n), edges.states
     low, high = boxes[:, 0], boxes[:, 1]
     state = np.arange(states)
     at = words * length
     inside = (low[:, at, None] <= state) & (state <= high[:, at, None])
-    least, back = np.where(inside & edges.starts, 0.0, np.inf), []
+    least, back = np.where(inside & (state == 0), 0.0, np.inf), []
     for column in range(length + 1):
         of = slice(None, edges.last) if column < length else slice(edges.last, None)
         before, after, reads = edges.before[of], edges.after[of], edges.reads[of]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Literal
 
-from bitwright.common.errors import short_repr
+from bitwright.common.errors import Report, counted, listing, rounded_down
 from bitwright.common.frozen import FrozenArrays
 from bitwright.common.lazy import Shown
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.layout import ColumnTask
+from bitwright.transformers.files import describe, digest
+from bitwright.transformers.layout import ColumnTask, count_inputs
 
 Verdict = Literal["proved", "refuted", "tested", "not decided"]
 Arithmetic = Literal["real", "float32"]
@@ -21,6 +22,7 @@ Method = Literal["boxes", "all inputs", "search"]
 Group = tuple[int, int, int]
 
 FACTOR = 16  # allowed rounding error of a module, relative to the decoder's own in float32
+ARITHMETIC = {"real": "real arithmetic", "float32": "real arithmetic and float32"}
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,12 @@ class ModuleComparison:
     bound: float
     agrees: bool
 
+    def __str__(self) -> str:
+        if self.agrees:
+            return f"logits on {self.inputs:,} inputs agree within {self.bound:.2g}"
+        rounding = f"{FACTOR} times rounding ({self.bound:.2g})"
+        return f"logits differ by up to {self.largest_difference:.2g}, more than {rounding}"
+
 
 @dataclass(frozen=True)
 class DecoderClaim:
@@ -81,12 +89,29 @@ class DecoderClaim:
     trees: Mapping[Group, bytes] = field(default_factory=dict)
     runtime: str = ""
 
-    def __bool__(self) -> bool:
-        return self.verdict == "proved"
+    def __str__(self) -> str:
+        """The verdict in words."""
+        margin = "" if self.margin is None else f"; smallest margin {rounded_down(self.margin)}"
+        rest = f"; open: {listing(self.open)}" if self.open else ""
+        if self.verdict == "proved":
+            return f"proved in {ARITHMETIC[self.arithmetic]}, in {counted(self.boxes, 'box', 'boxes')}"
+        if self.verdict == "tested":
+            return f"correct on all {count_inputs(self.inputs)} inputs{margin}{rest}"
+        if self.counterexample is not None:
+            return f"refuted; replayed by the {self.counterexample.replayed_by}"
+        return f"not decided{rest}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The claim as JSON, without its evidence."""
+        document: dict[str, Any] = describe(replace(self, trees={}))
+        del document["inputs"]
+        if self.counterexample is not None:
+            del document["counterexample"]["symbols"]
+        return {name: value for name, value in document.items() if value not in (None, "", [], {})}
 
 
 @dataclass(frozen=True, repr=False)
-class Decision(Shown):
+class Decision(Shown, Report):
     """The claims about a decoder and a task; true only if all of them are proved."""
 
     task: ColumnTask
@@ -98,9 +123,7 @@ class Decision(Shown):
     def verdict(self) -> Verdict:
         """The weakest verdict of the claims; "not decided" if the decoder does not describe the module."""
         order: tuple[Verdict, ...] = ("refuted", "not decided", "tested", "proved")
-        weakest = min((claim.verdict for claim in self.claims), key=order.index)
-        described = self.comparison is None or self.comparison.agrees
-        return weakest if described or weakest == "refuted" else "not decided"
+        return min((claim.verdict for claim in self.claims), key=order.index)
 
     def __bool__(self) -> bool:
         return self.verdict == "proved"
@@ -112,23 +135,50 @@ class Decision(Shown):
 
     @property
     def sentence(self) -> str:
-        """The verdict in one sentence."""
-        from bitwright.transformers.report import headline
+        """The verdict and its scope in one sentence."""
+        task, verdict, example = self.task, self.verdict, self.counterexample
+        stops = " and stops" if len(self.claims) > 1 else ""
+        what = f"this decoder computes {task.columns.statement}{stops}"
+        if verdict == "proved":
+            real = any(claim.arithmetic == "real" for claim in self.claims)
+            only = " (real arithmetic only)" if real else ""
+            return f"PROVED: {what}, for all {count_inputs(task.inputs)} inputs{only}"
+        if example is not None:
+            if example.step == len(example.right):
+                wrong = f"token {example.written[-1]} follows the answer, but is not a stop token"
+            else:
+                right, written = task.describe_answer(example.right), task.describe_answer(example.written)
+                wrong = f"decoding gives {written} instead of {right}"
+            return f"REFUTED: {example.inputs}: {wrong}"
+        if verdict == "tested":
+            runtime = next(claim.runtime for claim in self.claims if claim.verdict == "tested")
+            return f"TESTED: {what}, on all {count_inputs(task.inputs)} inputs with {runtime}, which is not a proof"
+        if self.comparison is not None and not self.comparison.agrees:
+            cure = "check heads, activation and eps"
+            return f"NOT DECIDED: the decoder does not describe your module: {self.comparison}; {cure}"
+        return f"NOT DECIDED: whether {what}"
 
-        return headline(self)
-
-    __repr__ = short_repr
-
-    def __str__(self) -> str:
-        from bitwright.transformers.report import report
-
-        return "\n".join(report(self))
+    def rows(self) -> Iterable[str]:
+        """The claims, the comparison with the module, and the decoder."""
+        module = "not compared: no module was given, so the verdict covers the decoder as described"
+        heads = counted(sum(len(layer.heads) for layer in self.decoder.layers), "head")
+        sizes = f"{counted(len(self.decoder.layers), 'layer')}, {heads}, {self.decoder.weights:,} weights"
+        rows = [("answers" if claim.about != "stop" else "stop token", str(claim)) for claim in self.claims]
+        rows += [("module", str(self.comparison or module)), ("decoder", f"{sizes}; sha256 {digest(self.decoder)}")]
+        width = max(len(name) for name, _ in rows)
+        return [f"  {name:{width}}  {text}" for name, text in rows]
 
     def to_dict(self) -> dict[str, Any]:
         """The contents of `--json`."""
-        from bitwright.transformers.report import document
-
-        return document(self)
+        return {
+            "statement": self.task.columns.statement,
+            "verdict": self.verdict,
+            "proved": bool(self),
+            "inputs": self.task.inputs,
+            "decoder": digest(self.decoder),
+            **({} if self.comparison is None else {"compared": dict(vars(self.comparison))}),
+            "claims": [claim.to_dict() for claim in self.claims],
+        }
 
     def save(self, path: str | PathLike[str], network: str | PathLike[str] | None = None) -> None:
         """Writes the certificate to a JSON file.

@@ -136,6 +136,20 @@ class Decoder:
         return f"Decoder({', '.join(counts)}, width {width}, {tokens:,} tokens, {self.weights:,} weights)"
 
 
+def describe_layer(layer: Layer) -> str:
+    """The heads, norms and MLP of a layer."""
+    heads, mlp = layer.heads, layer.mlp
+    parts = [counted(len(heads), "head")]
+    parts += ["RoPE"] * any(head.rope is not None for head in heads)
+    parts += ["normed queries and keys"] * any(head.query_norm is not None for head in heads)
+    parts += [] if layer.attention_norm is None else [f"{layer.attention_norm.kind} norm"]
+    if mlp is not None:
+        norm = "" if layer.mlp_norm is None else f", {layer.mlp_norm.kind} norm"
+        hidden = mlp.up[-1].weight.shape[1] if mlp.up else 0
+        parts.append(f"MLP of {hidden:,} {'gated ' * (mlp.gate is not None)}{mlp.activation}{norm}")
+    return ", ".join(parts)
+
+
 def check(decoder: Decoder) -> None:
     """Raises InputError unless all shapes are compatible, all weights finite, and all options known."""
     for number, table in enumerate(decoder.tables):

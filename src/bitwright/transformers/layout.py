@@ -1,7 +1,4 @@
-"""Layouts, which place the columns of a task in the tokens that a transformer reads and writes, and input mixtures.
-
-Mixtures, for training and search, combine uniform inputs with inputs on which column-wise functions are hard.
-"""
+"""Layouts, which place the columns of a task in the tokens that a transformer reads and writes."""
 
 from __future__ import annotations
 
@@ -9,14 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bitwright.common.errors import InputError, listing
-from bitwright.common.frozen import FrozenArrays
-from bitwright.transformers.columns import NONE, Columns, Ints
+from bitwright.common.errors import InputError, counted
+from bitwright.transformers.columns import Columns, Ints
 
 
 @dataclass(frozen=True)
@@ -57,26 +51,10 @@ class ColumnTask:
     layout: PromptLayout
 
     def __post_init__(self) -> None:
-        columns, layout = self.columns, self.layout
-        fixed = [slot for slot in layout.prompt if not isinstance(slot, Place)]
-        for token in (*fixed, *layout.stop, *(token for of in layout.tokens.values() for token in of)):
-            if not isinstance(token, int) or token < 0:
-                raise InputError(f"tokens must be integers of at least 0, got {token!r}")
-        if any((of < 0).any() for of in columns.flags.values()):
-            raise InputError("the symbols of flags must be integers of at least 0")
-        places = [place for place in layout.prompt if isinstance(place, Place)]
-        for place, known in [(p, columns.words) for p in places] + [(p, columns.outputs) for p in layout.answer]:
-            if place.word not in known or not -1 <= place.column < columns.length:
-                raise InputError(f"the layout names {place}; the task has {listing(known)} of {columns.length} columns")
-            if (place.column < 0) != (place.word in columns.flags):
-                raise InputError(
-                    f"the layout names {place}, which {'needs a' if place.column < 0 else 'has no'} column"
-                )
-        for some in (places, layout.answer):
-            if len(set(some)) != len(some):
-                raise InputError(f"the layout contains {max(some, key=list(some).count)} twice")
-        if not layout.prompt or not layout.answer:
-            raise InputError("a layout needs at least one prompt token and one answer")
+        for row in (self.layout.prompt, self.layout.answer):
+            places = [slot for slot in row if isinstance(slot, Place)]
+            if len(set(places)) != len(places):
+                raise InputError(f"the layout contains {max(places, key=places.count)} twice")
         for name, count in self._symbols.items():
             if len(self.tokens(name)) < count or len(set(self.tokens(name))) < len(self.tokens(name)):
                 raise InputError(f"{name} has {count} symbols, which need different tokens, got {self.tokens(name)}")
@@ -104,23 +82,12 @@ class ColumnTask:
                 found[self.columns.words.index(slot.word), slot.column] = position
         return found
 
-    @cached_property
-    def answered(self) -> Ints:
-        """(length,): which answer is the symbol of a column, -1 if none is; flags are not included."""
-        found = np.full(self.columns.length, -1, np.int64)
-        for index, place in enumerate(self.layout.answer):
-            if place.column >= 0:
-                found[place.column] = index
-        return found
-
     @property
     def fixed(self) -> dict[int, int]:
         """The fixed tokens of the prompt, by position."""
         return {position: slot for position, slot in enumerate(self.layout.prompt) if isinstance(slot, int)}
 
     def __repr__(self) -> str:
-        from bitwright.transformers.report import count_inputs
-
         return f"ColumnTask({self.columns.statement!r}, {count_inputs(self.inputs)} inputs)"
 
     @property
@@ -189,6 +156,20 @@ class ColumnTask:
             for name, size, of in zip(self.columns.words, self.columns.symbols, symbols, strict=True)
         )
 
+    def describe_answer(self, tokens: tuple[int, ...]) -> str:
+        """An answer in readable form: numbers and flags, or the bare tokens if they are not a valid answer."""
+        columns, symbols = self.columns, dict[str, dict[int, int]]()
+        for place, token in zip(self.layout.answer, tokens, strict=False):
+            if token not in self.tokens(place.word):
+                return f"tokens {' '.join(map(str, tokens))}"
+            symbols.setdefault(place.word, {})[place.column] = self.tokens(place.word).index(token)
+        parts = []
+        for word, of in symbols.items():
+            row = np.array([of.get(column, 0) for column in range(1 + max(of))])
+            number = of[-1] if -1 in of else self.number(row, columns.answers)
+            parts.append(f"{word}={number if -1 in of or self.is_number(word) else self.listed(word, row)}")
+        return ", ".join(parts)
+
     def listed(self, name: str, symbols: Iterable[int]) -> str:
         """The tokens of symbols: `[3 1 2]`."""
         tokens = self.tokens(name)
@@ -200,98 +181,38 @@ class ColumnTask:
         return sum(int(digit) * base**place for place, digit in enumerate(symbols))
 
 
-KINDS = 7  # of inputs, in equal shares
-TRIES = 8  # symbols tried per column to return to a state
+def describe_task(task: ColumnTask) -> list[tuple[str, str]]:
+    """The meaning of a task: its words, the tokens of its symbols, and the tokens of one input and its right answer."""
+    columns, layout, rows = task.columns, task.layout, list[tuple[str, str]]()
+    places = (*layout.prompt, *layout.answer)
+    for name in (*columns.words, *columns.outputs):
+        tokens = task.tokens(name)
+        inorder = tokens == (*range(tokens[0], tokens[-1] + 1),)
+        named = f"{tokens[0]}..{tokens[-1]}" if inorder else " ".join(map(str, tokens))
+        length = sum(isinstance(place, Place) and place.word == name for place in places)
+        size = columns.symbols[columns.words.index(name)] if name in columns.words else columns.answers
+        kind = f"{counted(length, 'digit')} in base {size:,}" if task.is_number(name) else counted(length, "symbol")
+        what = "a flag" if name in columns.flags else kind
+        rows.append((name, f"{'input' if name in columns.words else 'answer'}, {what} with tokens {named}"))
+    inputs = task.random_inputs(1, np.random.default_rng(0))
+    answers = task.answers(inputs)[0].tolist()
+    rows.append(("automaton", f"{counted(columns.states, 'state')}, {counted(len(columns.edges), 'step')}"))
+    rows.append(("example", f"{task.describe(inputs[0])}: {task.describe_answer(tuple(answers))}"))
+    stop = f", then {' or '.join(map(str, layout.stop))}" if layout.stop else ""
+    rows.append(("prompt", " ".join(map(str, task.prompts(inputs)[0].tolist()))))
+    rows.append(("answer", " ".join(map(str, answers)) + stop))
+    return rows
 
 
-@dataclass(frozen=True)
-class Mixture(FrozenArrays):
-    """The input mixture of a task: several kinds, drawn equally often.
+def count_inputs(number: int) -> str:
+    """A number of inputs; exact, written as a power if it is one of 10 or 2.
 
-    The kinds are: uniform; full and partial chains, of symbols that pass on as much of the state as possible (nines
-    in an addition); extreme symbols; one repeated symbol; short words; and runs that keep returning to one state.
-
-    Args:
-        symbols: (letters, words) all possible columns.
-        chain: the letters that pass on the most states.
-        after: (states, letters) the next state, -1 if the automaton guesses or has no step.
+    >>> count_inputs(10**20), count_inputs(2**128), count_inputs(12_769)
+    ('10^20', '2^128', '12,769')
     """
-
-    task: ColumnTask
-    symbols: Ints
-    chain: Ints
-    after: Ints
-
-    def draw(self, count: int, rng: np.random.Generator) -> Ints:
-        """(count, words, length) symbols; 0 for words without a position."""
-        columns = self.task.columns
-        shape, sizes = (count, len(columns.words), columns.length), np.asarray(columns.symbols)[:, None]
-        kind = rng.integers(0, KINDS, count)
-        inputs = rng.integers(0, sizes, shape)
-        often, share = rng.random((count, shape[1], 1)), rng.random(shape)  # one share for each word, or for all
-        links = self._links((count, columns.length), rng)
-        _put(inputs, links, kind == 1)
-        _put(inputs, links, (kind == 2)[:, None, None] & (share[:, :1] < often[:, :1]))
-        _put(inputs, rng.integers(0, 2, shape) * (sizes - 1), (kind == 3)[:, None, None] & (share < often))
-        _put(inputs, rng.integers(0, sizes, (*shape[:2], 1)), (kind == 4)[:, None, None] & (share < often))
-        short = np.arange(shape[2]) >= rng.integers(0, shape[2] + 1, (*shape[:2], 1))
-        _put(inputs, 0, (kind == 5)[:, None, None] & short)
-        inputs[kind == 6] = self._returns(inputs[kind == 6], rng)
-        return np.where(self.task.positions >= 0, inputs, 0)
-
-    def vary(self, count: int, rng: np.random.Generator) -> Ints:
-        """(count, words, length) symbols with two further kinds: one repeated symbol, and splices of two inputs."""
-        drawn = np.stack([self.draw(count, rng) for _ in range(3)])
-        repeated = rng.integers(0, np.asarray(self.task.columns.symbols)[:, None], (*drawn.shape[1:3], 1))
-        drawn[2] = np.where(self.task.positions >= 0, repeated, 0)
-        kind, length, rows = rng.integers(0, 3, (2, count)), drawn.shape[3], np.arange(count)
-        second = (np.arange(length) >= rng.integers(0, 2 * length, (count, 1)))[:, None]
-        found: Ints = np.where(second, drawn[kind[1], rows], drawn[kind[0], rows])
-        return found
-
-    def opposed(self) -> tuple[bool, ...]:
-        """Whether, along chains, the symbols of each word rise with the first word's, as in a difference."""
-        links = self.symbols[self.chain] - self.symbols[self.chain].mean(0)
-        return False, *((links[:, :1] * links[:, 1:]).sum(0) > 0).tolist()
-
-    def _links(self, shape: tuple[int, int], rng: np.random.Generator) -> Ints:
-        """(count, words, length) letters of chains; one in eight chains has one symbol off by one."""
-        links = self.symbols[self.chain[rng.integers(0, len(self.chain), shape)]]  # (count, length, words)
-        off = rng.integers(-1, 2, shape) * (rng.random(shape) < 0.18)
-        word = rng.integers(0, links.shape[2], shape)
-        links += off[..., None] * (word[..., None] == np.arange(links.shape[2]))
-        return np.clip(links, 0, np.asarray(self.task.columns.symbols) - 1).swapaxes(1, 2)
-
-    def _returns(self, inputs: Ints, rng: np.random.Generator) -> Ints:
-        """Changes inputs from some column on, so that the automaton is often in one state."""
-        inputs, rows = inputs.copy(), np.arange(len(inputs))
-        state = np.full(len(inputs), self.task.columns.starts.argmax())
-        begin, often = rng.integers(0, inputs.shape[2], len(inputs)), rng.random(len(inputs))
-        goal = state
-        for column in range(inputs.shape[2]):
-            goal = np.where(begin >= column, state, goal)
-            letters = rng.integers(0, len(self.symbols), (len(inputs), TRIES))
-            hit = (self.after[state[:, None], letters] == goal[:, None]) & (rng.random(len(inputs)) < often)[:, None]
-            letter = letters[rows, hit.argmax(1)]
-            inputs[:, :, column], state = self.symbols[letter], self.after[state, letter]
-        return inputs
-
-
-def mixture_of(task: ColumnTask) -> Mixture:
-    """The mixture for a task."""
-    columns = task.columns
-    symbols = np.array(list(product(*(range(size) for size in columns.symbols))))
-    places = np.cumprod([1, *columns.symbols[:0:-1]])[::-1]
-    letter = columns.edges[:, 1:-2] @ places
-    reached = np.zeros((len(symbols), columns.states), np.bool_)
-    reached[letter, columns.edges[:, -1]] = True
-    passed = reached.sum(1)
-    after = np.full((columns.states, len(symbols)), NONE, np.int64)
-    after[columns.edges[:, 0], letter] = columns.edges[:, -1]
-    return Mixture(task, symbols, np.nonzero(passed == passed.max())[0], after)
-
-
-def _put(inputs: Ints, other: Ints | int, where: NDArray[np.bool_]) -> None:
-    """Replaces symbols where the mask holds."""
-    mask = where.reshape(len(where), *([1] * (inputs.ndim - 1))) if where.ndim == 1 else where
-    inputs[:] = np.where(mask, other, inputs)
+    if number >= 10**7:
+        for base in (10, 2):
+            power = round(len(str(number)) - 1) if base == 10 else number.bit_length() - 1
+            if base**power == number:
+                return f"{base}^{power}"
+    return f"{number:,}"

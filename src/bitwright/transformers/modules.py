@@ -17,7 +17,8 @@ from bitwright.transformers.affine import Reals
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import FACTOR, ModuleComparison
 from bitwright.transformers.decoder import Activation, Chain, Decoder, Head, Layer, Mlp, Norm, Rope
-from bitwright.transformers.layout import ColumnTask, mixture_of
+from bitwright.transformers.layout import ColumnTask
+from bitwright.transformers.mixtures import mixture_of
 
 Floats = Any  # arrays of either precision
 
@@ -140,7 +141,7 @@ def evaluator_of(decoder: Decoder, dtype: type = np.float64) -> Evaluator:
 
 
 def runtime_of(module: Module, task: ColumnTask) -> Evaluator:
-    """The evaluator of a module, which is probed with two rows of the task, as arrays and as tensors."""
+    """The evaluator of a module, tried on two rows; a torch.nn.Module takes tensors, any other function arrays."""
     if isinstance(module, Evaluator):
         return module
     if isinstance(module, Decoder):
@@ -151,20 +152,13 @@ def runtime_of(module: Module, task: ColumnTask) -> Evaluator:
     if not callable(module):
         raise InputError(f"a module must be a function from tokens to logits, got {type(module).__name__}")
     torch = sys.modules.get("torch")
-    network = torch is not None and isinstance(module, torch.nn.Module)
-    if network and getattr(module, "training", False):
+    tensors = torch is not None and isinstance(module, torch.nn.Module)
+    if tensors and getattr(module, "training", False):
         raise InputError("the module is in training mode; call module.eval() first")
-    rows = forced_rows(task, task.random_inputs(2, np.random.default_rng(0)))
-    problems = []
-    for tensors in (network, not network) if torch is not None else (False,):
-        try:
-            _evaluate(module, tensors, task.vocabulary, rows)
-        except InputError as error:
-            problems.append(error)
-        else:
-            name = f"torch {torch.__version__}" if torch is not None and tensors else f"NumPy {np.__version__}"
-            return Evaluator("module", name, partial(_evaluate, module, tensors, task.vocabulary))
-    raise problems[0]
+    name = f"torch {torch.__version__}" if torch is not None and tensors else f"NumPy {np.__version__}"
+    runtime = Evaluator("module", name, partial(_evaluate, module, tensors, task.vocabulary))
+    runtime(forced_rows(task, task.random_inputs(2, np.random.default_rng(0))))
+    return runtime
 
 
 def forced_rows(task: ColumnTask, inputs: Ints) -> Ints:
@@ -221,7 +215,7 @@ def compare(decoder: Decoder, module: Module, task: ColumnTask, seed: int = 0, i
     for example, one form of GELU in place of another.
     """
     runtime = runtime_of(module, task)
-    rows = forced_rows(task, mixture_of(task).vary(inputs, np.random.default_rng(seed)))
+    rows = forced_rows(task, mixture_of(task).draw(inputs, np.random.default_rng(seed)))
     exact, single, found = (
         evaluate(rows)[:, task.prompt_length - 1 :]
         for evaluate in (lambda r: logits(decoder, r), lambda r: logits(decoder, r, np.float32), runtime)

@@ -16,12 +16,13 @@ from bitwright.common.workers.linear_algebra import one_thread
 from bitwright.transformers.affine import FLOAT32
 from bitwright.transformers.attention import AttentionTable, check_fit, tabulate
 from bitwright.transformers.boxes import describe, steps
-from bitwright.transformers.columns import Ints, check
+from bitwright.transformers.columns import Ints
 from bitwright.transformers.counterexamples import exhaust, forced_margins, replay, search
 from bitwright.transformers.decision import Arithmetic, Counterexample, Decision, DecoderClaim, Group
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.decoder import check as check_decoder
-from bitwright.transformers.layout import ColumnTask, mixture_of
+from bitwright.transformers.layout import ColumnTask
+from bitwright.transformers.mixtures import mixture_of
 from bitwright.transformers.modules import Evaluator, Module, compare, evaluator_of, runtime_of
 from bitwright.transformers.steps import StepProof, bound_input, prove_step, step_of
 
@@ -54,7 +55,6 @@ def decide(
     """
     check_decoder(decoder)
     check_fit(decoder, task)
-    check(task.columns)
     runtime = None if module is None else runtime_of(module, task)
     comparison = None if runtime is None else compare(decoder, runtime, task, seed)
     few, end = task.inputs <= FEW, time.monotonic() + seconds
@@ -66,7 +66,7 @@ def decide(
         )
     else:
         hunt = Hunt(decoder, task, runtime or evaluator_of(decoder), seed)
-        varied = mixture_of(task).vary(VARIED, np.random.default_rng(seed))
+        varied = mixture_of(task).draw(VARIED, np.random.default_rng(seed))
         hunt.check(next(task.every_input()) if few else varied)
         with one_thread():
             proofs = [prove(hunt, about, arithmetic, end, progress or (lambda *_: None)) for about in claim_names(task)]

@@ -2,20 +2,16 @@
 
 A line defines a *number* by its digits (`z == a + b`), the symbol in *each column* (`z[i] == (a[i] + b[i]) mod 2 for
 i in 1..8`), or a *flag* (`negative == (a < b)`). Registers updated column by column compute everything: the carry for a
-linear form of numbers, even if only its sign matters; the value for a running sum, maximum or minimum. If the digits
-depend on a comparison (`max`, `min`, `abs`), the automaton guesses the outcome and checks it at the end.
+linear form of numbers, even if only its sign matters; the value for a running sum, maximum or minimum.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from math import gcd
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitwright.common.errors import InputError, listing, suggestion
 from bitwright.common.scanner import Token, WrongError
@@ -23,15 +19,13 @@ from bitwright.proofs.unrolling.polynomials import combine
 from bitwright.rules.ensure_text import EnsureReader
 from bitwright.rules.ensures import EnsureLine, joined
 from bitwright.rules.expressions import COMPARISONS, Combined, Constant, Named, Negation, combined
-from bitwright.transformers.columns import Columns, check, from_step
+from bitwright.transformers.columns import Columns, from_step
 
-MAX_GUESSES = 6
 MAX_BITS = 20_000  # largest constant
-FUNCTIONS: Mapping[str, Callable[..., int]] = {"max": max, "min": min, "abs": abs}
 RUNNING: Mapping[str, Callable[[int, int], int]] = {"sum": int.__add__, "max": max, "min": min}
 _REST = "the carry of the answer"
 
-Tree = Any  # an expression of ensure lines, a Call or a Span
+Tree = Any  # an expression of ensure lines, or a Span
 Form = Mapping[str, int]  # the factor of each number; "" holds the constant
 Value = Callable[[Any], int]
 
@@ -48,37 +42,29 @@ class InputWord:
 
 
 @dataclass(frozen=True)
-class Call:
-    """`max(a, b)`, or `sum(a[1..i])`."""
-
-    function: str
-    arguments: tuple[Tree, ...]
-    token: Token
-
-
-@dataclass(frozen=True)
 class Span:
-    """`a[first..last]`."""
+    """`a[first..last]`, or with a function `sum(a[first..last])`."""
 
     text: str
     first: Tree
     last: Tree
     token: Token
+    function: str = ""
 
 
 class SpecificationReader(EnsureReader):
-    """Parses ensure lines with functions and spans."""
+    """Parses ensure lines with running values and spans."""
 
     most_signs = 200
 
     def name(self) -> Any:
         token = self.plain_name("a number or a name")
         if opened := self.accept("("):
-            arguments = [self.nested(opened, self.implication)]
-            while self.accept(","):
-                arguments.append(self.nested(opened, self.implication))
+            span = self.nested(opened, self.name)
             self.expect(")")
-            return Call(token.text, tuple(arguments), token)
+            if token.text not in RUNNING or not isinstance(span, Span):
+                raise WrongError(token, "the functions are sum, max and min of a[1..i]")
+            return replace(span, function=token.text, token=token)
         if opened := self.accept("["):
             first = self.nested(opened, self.sum)
             last = self.nested(opened, self.sum) if self.accept("..") else None
@@ -100,171 +86,110 @@ def compile_lines(
     for word in words:
         if not word.base and word.length < length:
             raise InputError(f"'{word.name}' has {word.length} symbols, but the task has {length}; use equal lengths")
-    task = _Specification(lines, {word.name: word for word in words}, answer, digits, length)
-    circuits = list(task.circuits())
-
-    def step(state: tuple[int, tuple[Any, ...]], read: tuple[int, ...]) -> tuple[Any, int | None]:
-        case, before = state
-        values = {word.name: word.low + symbol for word, symbol in zip(words, read, strict=True)}
-        after, written = circuits[case].step(before, values)
-        return (case, after), written
-
-    def flag(name: str) -> Callable[[Any], int]:
-        return lambda state: circuits[state[0]].flags[name](state[1])
-
+    circuit = _Circuit({word.name: word for word in words}, answer, digits, length)
+    for line in lines.values():
+        circuit.define(line)
+    if answer.text and answer.text not in circuit.known:
+        raise WrongError(answer, f"no ensure line defines '{answer.text}'; add one, or leave it out")
     columns = from_step(
         joined(list(lines)),
         {word.name: word.symbols for word in words},
-        step,
+        circuit.step,
         length=length,
-        guesses=[(case, tuple(circuit.starts)) for case, circuit in enumerate(circuits)],
+        start=tuple(circuit.starts),
         answer=answer.text,
-        flags={name: flag(name) for name in circuits[0].flags},
-        accepts=lambda state: circuits[state[0]].accepts(state[1]),
+        flags=circuit.flags,
     )
-    if circuits[0].guesses:
-        check(columns)
-    return task.checked(columns)
-
-
-@dataclass(frozen=True)
-class _Specification:
-    lines: Mapping[str, EnsureLine]
-    words: Mapping[str, InputWord]
-    answer: Token
-    digits: int
-    length: int
-
-    def circuits(self) -> Iterator[_Circuit]:
-        """One circuit for each choice of all guesses."""
-        choices: list[tuple[bool, ...]] = [()]
-        while choices:
-            chosen = choices.pop()
-            try:
-                yield _Circuit(self, chosen)
-            except _MoreGuessesError:
-                choices += [(*chosen, False), (*chosen, True)]
-
-    def definitions(self) -> Iterator[tuple[Named, Tree, EnsureLine]]:
-        """The definition of each line, and its kind."""
-        known = set(self.words)
-        for line in self.lines.values():
-            truth = line.truth
-            if not (isinstance(truth, Combined) and truth.sign == "==" and isinstance(truth.left, Named)):
-                raise WrongError(_token(truth), "a line of a task defines one answer, as in ensure z == a + b")
-            name = truth.left.text
-            if name in known:
-                raise WrongError(truth.left.token, f"'{name}' is an input, or defined twice")
-            known.add(name)
-            yield truth.left, truth.right, line
-        if self.answer.text and self.answer.text not in known:
-            raise WrongError(self.answer, f"no ensure line defines '{self.answer.text}'; add one, or leave it out")
-
-    def word(self, name: Named | Span) -> InputWord:
-        if name.text not in self.words:
-            hint = suggestion(name.text, self.words) or f"; the inputs are {listing([*self.words])}"
-            raise WrongError(name.token, f"'{name.text}' is not an input{hint}")
-        return self.words[name.text]
-
-    def base(self, form: Form, token: Token) -> int:
-        """The base of the numbers of a form, or of all numbers if the form is constant."""
-        bases = {self.words[name].base for name in form if name} or {word.base for word in self.words.values()} - {0}
-        if len(bases) != 1:
-            raise WrongError(token, f"the numbers of a line must have the same base, got bases {sorted(bases)}")
-        return bases.pop()
-
-    def checked(self, columns: Columns) -> Columns:
-        """The automaton, after checking that its numbers fit into their digits."""
-        for name, values in columns.flags.items():
-            if name != _REST and values.min() < 0:
-                raise InputError(f"'{name}' can be {values.min()}; add a constant to make its smallest value 0")
-        rest = columns.flags.get(_REST)
-        if rest is None:
-            return columns
-        last = rest[_last_states(columns, [word.length for word in self.words.values()])]
-        if last.min() < 0:
-            raise InputError(f"'{self.answer.text}' can be negative; write abs(...), or mod a power of the base")
-        if last.max() > 0:
-            raise InputError(f"'{self.answer.text}' needs more than the {self.digits} digits of the answer")
-        return replace(columns, flags={name: of for name, of in columns.flags.items() if name != _REST})
-
-
-def _last_states(columns: Columns, lengths: Sequence[int]) -> NDArray[np.bool_]:
-    """The end states reachable by inputs whose words have these lengths, and are 0 in later columns."""
-    before, after = columns.edges[:, 0], columns.edges[:, -1]
-    states = columns.starts
-    for column in range(columns.length):
-        short = [word for word, length in enumerate(lengths) if column >= length]
-        taken = states[before] & (columns.edges[:, [1 + word for word in short]] == 0).all(1)
-        states = np.isin(np.arange(columns.states), after[taken])
-    return states & columns.ends
-
-
-class _MoreGuessesError(Exception):
-    """More guesses are needed than were chosen."""
+    return circuit.check(columns)
 
 
 class _Circuit:
-    """The registers that compute all lines for one choice of guesses."""
+    """The registers that compute all lines, column by column."""
 
-    def __init__(self, task: _Specification, choices: tuple[bool, ...]) -> None:
-        self.task, self.choices, self.guesses = task, choices, 0
+    def __init__(self, words: Mapping[str, InputWord], answer: Token, digits: int, length: int) -> None:
+        self.words, self.answer, self.digits, self.length = words, answer, digits, length
+        self.known = {*words}
         self.places: dict[Hashable, int] = {}  # the registers: index of each in the lists below
         self.starts: list[Any] = []
         self.updates: list[Callable[[Any, Mapping[str, int]], tuple[Any, int]]] = []  # next state and output
-        self.conditions: list[Value] = []  # of the final states: whether the guesses were right
         self.flags: dict[str, Value] = {}  # of the final states
         self.written: Value | None = None  # the answer in a column, from its values and the registers' outputs
-        for name, tree, line in task.definitions():
-            self._define(name, tree, line)
 
-    def step(self, states: tuple[Any, ...], values: Mapping[str, int]) -> tuple[tuple[Any, ...], int | None]:
+    def step(self, states: tuple[Any, ...], read: tuple[int, ...]) -> tuple[tuple[Any, ...], int | None]:
+        values = {word.name: word.low + symbol for word, symbol in zip(self.words.values(), read, strict=True)}
         pairs = [update(state, values) for update, state in zip(self.updates, states, strict=True)]
         written = None if self.written is None else self.written((values, [output for _, output in pairs]))
         return tuple(after for after, _ in pairs), written
 
-    def accepts(self, states: tuple[Any, ...]) -> bool:
-        return all(condition(states) for condition in self.conditions)
+    def define(self, line: EnsureLine) -> None:
+        """Adds the answer that a line defines."""
+        truth = line.truth
+        if not (isinstance(truth, Combined) and truth.sign == "==" and isinstance(truth.left, Named)):
+            raise WrongError(_token(truth), "a line of a task defines one answer, as in ensure z == a + b")
+        name, tree = truth.left, truth.right
+        if name.text in self.known:
+            raise WrongError(name.token, f"'{name.text}' is an input, or defined twice")
+        self.known.add(name.text)
+        if name.text == self.answer.text:
+            self.written = self._of_number(tree, line) if name.index is None else self._of_column(name, tree, line)
+            return
+        if name.index is not None or line.ranges:
+            raise WrongError(name.token, f"'{name.text}' has no columns in the answer: {name.text}[1..n]")
+        if _is_number(tree):
+            cure = f"answer its digits, as in answer {name.text}[1..n]"
+            flag = f"flags need comparisons, as in {name.text} == (a < b)"
+            raise WrongError(name.token, f"'{name.text}' is a number; {cure} ({flag})")
+        self.flags[name.text] = _compiled(tree, self._of_flag)
 
-    def _define(self, name: Named, tree: Tree, line: EnsureLine) -> None:
-        if name.text != self.task.answer.text:
-            if name.index is not None or line.ranges:
-                raise WrongError(name.token, f"'{name.text}' has no columns in the answer: {name.text}[1..n]")
-            if _is_number(tree):
-                cure = f"answer its digits, as in answer {name.text}[1..n]"
-                flag = f"flags need comparisons, as in {name.text} == (a < b)"
-                raise WrongError(name.token, f"'{name.text}' is a number; {cure} ({flag})")
-            self.flags[name.text] = _compiled(tree, self._of_flag)
-        elif name.index is None:
-            self._define_number(tree, line)
-        else:
-            self.written = self._of_column(name, tree, line)
+    def check(self, columns: Columns) -> Columns:
+        """The automaton, after checking that its numbers fit into their digits."""
+        flags = dict(columns.flags)
+        rest = flags.pop(_REST, None)
+        for name, values in flags.items():
+            if values.min() < 0:
+                raise InputError(f"'{name}' can be {values.min()}; add a constant to make its smallest value 0")
+        if rest is not None:
+            last = rest[self._last_states(columns)]
+            if last.min() < 0:
+                raise InputError(f"'{self.answer.text}' can be negative; write mod a power of the base")
+            if last.max() > 0:
+                raise InputError(f"'{self.answer.text}' needs more than the {self.digits} digits of the answer")
+        return replace(columns, flags=flags)
 
-    def _define_number(self, tree: Tree, line: EnsureLine) -> None:
+    def _last_states(self, columns: Columns) -> Any:
+        """The states after all columns, for words that are 0 after their own length."""
+        before, after = columns.edges[:, 0], columns.edges[:, -1]
+        states = np.arange(columns.states) == 0
+        for column in range(columns.length):
+            short = [1 + word for word, of in enumerate(self.words.values()) if column >= of.length]
+            taken = states[before] & (columns.edges[:, short] == 0).all(1)
+            states = np.isin(np.arange(columns.states), after[taken])
+        return states
+
+    def _of_number(self, tree: Tree, line: EnsureLine) -> Value:
         """The digits of a number, which are the outputs of its carry register."""
-        task, token = self.task, _token(tree)
+        token = _token(tree)
         if line.ranges:
             raise WrongError(line.ranges[0].token, "a number takes no 'for'; write z[i] == to define columns")
         modular = isinstance(tree, Combined) and tree.sign == "%"
-        form = self.linear(tree.left if modular else tree)
-        base = task.base(form, token)
-        if modular and constant(tree.right) != base**task.digits:
-            raise WrongError(tree.token, f"mod must be {base}^{task.digits}, to match the digits of the answer")
+        form = self._linear(tree.left if modular else tree)
+        base = self._base(form, token)
+        register = self._carry(form, token)
+        if modular and constant(tree.right) != base**self.digits:
+            raise WrongError(tree.token, f"mod must be {base}^{self.digits}, to match the digits of the answer")
         if not modular:
-            if task.digits < task.length:
-                raise WrongError(
-                    token, f"the answer has {task.digits} of {task.length} digits; list all of them, or write mod"
-                )
+            if self.digits < self.length:
+                listed = f"the answer has {self.digits} of {self.length} digits"
+                raise WrongError(token, f"{listed}; list all of them, or write mod")
             self.flags[_REST] = lambda states: int(states[register][0])
-        register = self.carry(form, token)
-        self.written = lambda column: int(column[1][register])
+        return lambda column: int(column[1][register])
 
     def _of_column(self, name: Named, tree: Tree, line: EnsureLine) -> Value:
         """The symbol in each column."""
         index = name.index.text if isinstance(name.index, Named) else ""
         ranges = [(item.name, constant(item.first), constant(item.last)) for item in line.ranges]
-        if ranges != [(index, 1, self.task.length)]:
-            wanted = f"{name.text}[i] == ... for i in 1..{self.task.length}"
+        if ranges != [(index, 1, self.length)]:
+            wanted = f"{name.text}[i] == ... for i in 1..{self.length}"
             raise WrongError(name.token, f"a definition by columns must cover all of them: {wanted}")
         inner = _compiled(tree, lambda part: self._in_column(part, index))
 
@@ -283,7 +208,7 @@ class _Circuit:
             if not (isinstance(tree, Named) and isinstance(tree.index, Named) and tree.index.text == index):
                 wanted = f"{tree.text}[{index}], or sum, max or min of {tree.text}[1..{index}]"
                 raise WrongError(tree.token, f"a definition by columns takes {wanted}")
-            name = self.task.word(tree).name
+            name = self._word(tree).name
             return lambda column: int(column[0][name])
         return None
 
@@ -300,76 +225,33 @@ class _Circuit:
 
     def _running(self, tree: Tree, index: str) -> int | None:
         """The register of sum, max or min over a[1..index] or a whole word; a sum may be reduced modulo a constant."""
-        modulus = 0
-        if isinstance(tree, Combined) and tree.sign == "%" and _is_running(tree.left):
-            modulus, tree = constant(tree.right), tree.left
-            if tree.function != "sum" or modulus < 1:
-                raise WrongError(tree.token, "here mod needs a sum on the left and a number of at least 1 on the right")
-        if not _is_running(tree):
+        modular = isinstance(tree, Combined) and tree.sign == "%"
+        span: Tree = tree.left if modular else tree
+        if not isinstance(span, Span) or not span.function:
             return None
-        (span,) = tree.arguments
-        word, function = self.task.word(span), RUNNING[tree.function]
+        modulus = constant(tree.right) if modular else 0
+        if modular and (span.function != "sum" or modulus < 1):
+            raise WrongError(tree.token, "here mod needs a sum on the left and a number of at least 1 on the right")
+        word, function = self._word(span), RUNNING[span.function]
         last = span.last.text if index and isinstance(span.last, Named) else constant(span.last)
         if constant(span.first) != 1 or last != (index or word.length):
-            raise WrongError(span.token, f"{tree.function} must run over {span.text}[1..{index or word.length}] here")
-        if not index and tree.function == "min" and word.length < self.task.length:
-            raise WrongError(span.token, f"min needs a word of {self.task.length} digits here, got {word.length}")
-        start = {"sum": 0, "max": word.low, "min": word.low + word.symbols - 1}[tree.function]
+            raise WrongError(span.token, f"{span.function} must run over {span.text}[1..{index or word.length}] here")
+        if not index and span.function == "min" and word.length < self.length:
+            raise WrongError(span.token, f"min needs a word of {self.length} digits here, got {word.length}")
+        start = {"sum": 0, "max": word.low, "min": word.low + word.symbols - 1}[span.function]
 
         def update(state: int, values: Mapping[str, int]) -> tuple[int, int]:
             after = function(state, values[word.name])
             after = after % modulus if modulus else after
             return after, after
 
-        return self._register((tree.function, word.name, modulus), start, update)
-
-    def linear(self, tree: Tree) -> Form:
-        """A number as a linear form of the inputs, under this circuit's guesses."""
-        if isinstance(tree, Named) and tree.index is None:
-            if not self.task.word(tree).base:
-                raise WrongError(tree.token, f"'{tree.text}' is a word of symbols; write {tree.text}[i]")
-            return {tree.text: 1}
-        if isinstance(tree, Combined) and tree.sign in ("+", "-"):
-            return combine(self.linear(tree.left), self.linear(tree.right), 1 if tree.sign == "+" else -1)
-        if isinstance(tree, Combined) and tree.sign == "*":
-            left, right = self.linear(tree.left), self.linear(tree.right)
-            if {*left} <= {""}:
-                return combine({}, right, left.get("", 0))
-            if {*right} <= {""}:
-                return combine({}, left, right.get("", 0))
-            raise WrongError(tree.token, "'*' needs a constant on one side")
-        if isinstance(tree, Call):
-            _check_call(tree)
-            forms = [self.linear(part) for part in tree.arguments]
-            if tree.function == "abs":
-                forms.append(combine({}, forms[0], -1))
-            sign = -1 if tree.function == "min" else 1
-            forms = [combine({}, form, sign) for form in forms]
-            return combine({}, reduce(lambda one, other: self._larger(one, other, tree.token), forms), sign)
-        value = constant(tree)
-        return {"": value} if value else {}
-
-    def _larger(self, one: Form, other: Form, token: Token) -> Form:
-        """The larger of two numbers, by a guess that is checked at the end."""
-        apart = combine(one, other, -1)
-        if {*apart} <= {""}:
-            return one if apart.get("", 0) >= 0 else other
-        if self.guesses == MAX_GUESSES:
-            raise WrongError(token, f"max, min and abs may make at most {MAX_GUESSES} choices")
-        if self.guesses == len(self.choices):
-            raise _MoreGuessesError
-        chosen = self.choices[self.guesses]
-        self.guesses += 1
-        divisor = gcd(*apart.values())  # 2 a - 2 b has the sign of a - b
-        register = self.carry({name: factor // divisor for name, factor in apart.items()}, token)
-        self.conditions.append(lambda states: (states[register][0] >= 0) == chosen)
-        return one if chosen else other
+        return self._register((span.function, word.name, modulus), start, update)
 
     def _compared(self, tree: Combined) -> Value:
         """The truth of a comparison, by the sign of left - right or right - left."""
         turned, equal = tree.sign in (">", "<="), tree.sign in ("==", "!=")
-        left, right = self.linear(tree.left), self.linear(tree.right)
-        register = self.carry(combine(right, left, -1) if turned else combine(left, right, -1), tree.token, equal)
+        left, right = self._linear(tree.left), self._linear(tree.right)
+        register = self._carry(combine(right, left, -1) if turned else combine(left, right, -1), tree.token, equal)
         true = tree.sign in ("<", ">", "==")
 
         def truth(states: tuple[Any, ...]) -> int:
@@ -378,9 +260,27 @@ class _Circuit:
 
         return truth
 
-    def carry(self, form: Form, token: Token, exact: bool = False) -> int:
+    def _linear(self, tree: Tree) -> Form:
+        """A number as a linear form of the inputs."""
+        if isinstance(tree, Named) and tree.index is None:
+            if not self._word(tree).base:
+                raise WrongError(tree.token, f"'{tree.text}' is a word of symbols; write {tree.text}[i]")
+            return {tree.text: 1}
+        if isinstance(tree, Combined) and tree.sign in ("+", "-"):
+            return combine(self._linear(tree.left), self._linear(tree.right), 1 if tree.sign == "+" else -1)
+        if isinstance(tree, Combined) and tree.sign == "*":
+            left, right = self._linear(tree.left), self._linear(tree.right)
+            if {*left} <= {""}:
+                left, right = right, left
+            if not {*right} <= {""}:
+                raise WrongError(tree.token, "'*' needs a constant on one side")
+            return combine({}, left, right.get("", 0))
+        value = constant(tree)
+        return {"": value} if value else {}
+
+    def _carry(self, form: Form, token: Token, exact: bool = False) -> int:
         """The register of a linear form: its carry, and with `exact` also whether any digit was nonzero."""
-        base = self.task.base(form, token)
+        base = self._base(form, token)
         factors = [(name, factor) for name, factor in form.items() if name]
 
         def update(state: tuple[int, bool], values: Mapping[str, int]) -> tuple[tuple[int, bool], int]:
@@ -395,6 +295,19 @@ class _Circuit:
             self.starts.append(start)
             self.updates.append(update)
         return self.places[key]
+
+    def _word(self, name: Named | Span) -> InputWord:
+        if name.text not in self.words:
+            hint = suggestion(name.text, self.words) or f"; the inputs are {listing([*self.words])}"
+            raise WrongError(name.token, f"'{name.text}' is not an input{hint}")
+        return self.words[name.text]
+
+    def _base(self, form: Form, token: Token) -> int:
+        """The base of the numbers of a form, or of all numbers if the form is constant."""
+        bases = {self.words[name].base for name in form if name} or {word.base for word in self.words.values()} - {0}
+        if len(bases) != 1:
+            raise WrongError(token, f"the numbers of a line must have the same base, got bases {sorted(bases)}")
+        return bases.pop()
 
 
 def constant(tree: Tree) -> int:
@@ -416,15 +329,7 @@ def _compiled(tree: Tree, leaf: Callable[[Tree], Value | None]) -> Value:
     parts = [_compiled(part, leaf) for part in _parts(tree)]
     if isinstance(tree, Negation):
         return lambda at: int(not parts[0](at))
-    if isinstance(tree, Combined):
-        return lambda at: _operated(tree, parts[0](at), parts[1](at))
-    _check_call(tree)
-    return lambda at: FUNCTIONS[tree.function](*(part(at) for part in parts))
-
-
-def _check_call(tree: Call) -> None:
-    if tree.function not in FUNCTIONS or (tree.function == "abs") != (len(tree.arguments) == 1):
-        raise WrongError(tree.token, "the functions are abs(x), max(x, y), min(x, y), and sum, max and min of a[1..i]")
+    return lambda at: _operated(tree, parts[0](at), parts[1](at))
 
 
 def _operated(tree: Combined, left: int, right: int) -> int:
@@ -436,9 +341,7 @@ def _operated(tree: Combined, left: int, right: int) -> int:
 
 
 def _parts(tree: Tree) -> tuple[Tree, ...]:
-    if isinstance(tree, Combined):
-        return tree.left, tree.right
-    return (tree.body,) if isinstance(tree, Negation) else tree.arguments if isinstance(tree, Call) else ()
+    return (tree.left, tree.right) if isinstance(tree, Combined) else (tree.body,) if isinstance(tree, Negation) else ()
 
 
 def _has_numbers(tree: Tree) -> bool:
@@ -450,15 +353,6 @@ def _is_number(tree: Tree) -> bool:
     if isinstance(tree, Negation) or (isinstance(tree, Combined) and tree.sign in COMPARISONS):
         return False
     return (isinstance(tree, Named) and tree.index is None) or any(_is_number(part) for part in _parts(tree))
-
-
-def _is_running(tree: Tree) -> bool:
-    return (
-        isinstance(tree, Call)
-        and tree.function in RUNNING
-        and len(tree.arguments) == 1
-        and isinstance(tree.arguments[0], Span)
-    )
 
 
 def _token(tree: Tree) -> Token:

@@ -21,8 +21,6 @@ from bitwright.transformers.sums import Boxes, Cases, Outputs, bound, shares
 
 BATCH = 4096  # boxes bounded at a time, at most
 MEMORY = 20_000_000  # numbers
-HALVINGS = 6  # most halvings of a range of attention outputs
-MAX_PIECES = 600_000  # most ranges before a proof is abandoned
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ def cases_of(table: AttentionTable, groups: list[Group]) -> Cases:
     """The cases of groups of one step: the symbol before the answer, and the right one."""
     columns, answer, step = table.task.columns, table.task.layout.answer, groups[0][0]
     wanted = np.full((len(groups), columns.length + 1), -1, np.int64)
-    ends = np.repeat(columns.ends[None], len(groups), 0)
+    ends = np.ones((len(groups), columns.states), np.bool_)
     around = [(place, index) for index, place in ((1, step - 1), (2, step)) if 0 <= place < len(answer)]
     for index, part in around:
         place, symbols = answer[index], np.array([group[part] for group in groups])
@@ -175,39 +173,6 @@ def _least(margin: AffineForm, r: int) -> StepMargins:
     return StepMargins(lower.min(1), margin.upper().min(1), margin.center.min(1), slopes)
 
 
-def prove_ranges(step: Step, case: Ints, outputs: Outputs) -> StepMargins:
-    """The margins over boxes; ranges of the attention output are halved if that can lift the margins above 0."""
-    center, radius = outputs.center, outputs.radius + outputs.rounding
-    whole, pieces = bound_margins(step, case, center, radius), len(center)
-    hopeful = (whole.lower <= 0) & (whole.center > 0)
-    lower, least = whole.lower.copy(), np.full(len(center), np.inf)
-    owner, center, radius = np.flatnonzero(hopeful), center[hopeful], radius[hopeful]
-    for _ in range(HALVINGS):
-        if not len(owner) or pieces > MAX_PIECES:
-            break
-        owner, center, radius = np.repeat(owner, 2), *_halves(center, radius)
-        part, pieces = bound_margins(step, case[owner], center, radius), pieces + len(owner)
-        proved = part.lower > 0
-        np.minimum.at(least, owner[proved], part.lower[proved])
-        hopeful[owner[~(part.center > 0)]] = False
-        again = ~proved & hopeful[owner]
-        owner, center, radius = owner[again], center[again], radius[again]
-    hopeful[owner] = False
-    lower[hopeful] = least[hopeful]
-    return replace(whole, lower=lower)
-
-
-def _halves(center: Reals, radius: Reals) -> tuple[Reals, Reals]:
-    """Splits each range in half along its widest coordinate."""
-    rows, widest = np.arange(len(center)), radius.argmax(1)
-    half = radius.copy()
-    half[rows, widest] = half[rows, widest] * (0.5 + 2.0**-40) + 2.0**-50 * np.abs(center[rows, widest])
-    first, second = center.copy(), center.copy()
-    first[rows, widest] -= half[rows, widest]
-    second[rows, widest] += half[rows, widest]
-    return np.stack([first, second], 1).reshape(-1, center.shape[1]), np.repeat(half, 2, 0)
-
-
 CANDIDATES = 24  # boxes per batch whose inputs are tried as counterexamples
 
 
@@ -260,7 +225,7 @@ def _prove_boxes(step: Step, front: Front, proof: StepProof) -> tuple[Front, Out
     proof.bounded += len(front)
     proof.trees.codes[front.nodes[~possible]] = EMPTY
     front, outputs = front[possible], outputs[possible]
-    margins = prove_ranges(step, front.case, outputs)
+    margins = bound_margins(step, front.case, outputs.center, outputs.radius + outputs.rounding)
     proved = margins.lower > 0
     proof.trees.codes[front.nodes[proved]] = LEAF
     proof.least = min(proof.least, margins.lower[proved].min(initial=np.inf))

@@ -32,7 +32,7 @@ class Edges:
     reads: Ints  # (edges, rows)
     last: int  # the first edge of the column after the last
     words: int
-    starts: NDArray[np.bool_]
+    states: int
 
     @property
     def flags(self) -> int:
@@ -40,9 +40,9 @@ class Edges:
         return self.words + 1
 
     @property
-    def automaton(self) -> tuple[Ints, Ints, Ints, int, int, NDArray[np.bool_]]:
+    def automaton(self) -> tuple[Ints, Ints, Ints, int, int, int]:
         """The arguments of compiled loops."""
-        return self.before, self.after, self.reads, self.last, self.words, self.starts
+        return self.before, self.after, self.reads, self.last, self.words, self.states
 
 
 def edges_of(columns: Columns, constants: int) -> Edges:
@@ -53,7 +53,7 @@ def edges_of(columns: Columns, constants: int) -> Edges:
     reads[:inner, : words + 1] = np.maximum(columns.edges[:, 1:-1], 0)
     reads[inner:, words + 1 : words + 1 + len(columns.flags)] = np.arange(states)[:, None]
     before, after = (np.concatenate([columns.edges[:, end], np.arange(states)]) for end in (0, -1))
-    return Edges(before, after, reads, inner, words, columns.starts)
+    return Edges(before, after, reads, inner, words, states)
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,9 @@ def bound(entries: Reals, noise: Reals, edges: Edges, cases: Cases, boxes: Boxes
 def _bound(boxes, case, cases, automaton, entries, noise, results):  # type: ignore[no-untyped-def]
     found, nears, weights, possible = results
     wanted, ends = cases
-    before, after, reads, last, _, starts = automaton
+    before, after, reads, last, _, states = automaton
     heads, rows, columns, most, size = entries.shape
-    states, r = len(starts), (size - 2) // 2
+    r = (size - 2) // 2
     K = r + heads  # functionals: values of all heads together, then the weights of each head
     lists, listed = np.empty((columns, max(last, states)), np.int64), np.empty(columns, np.int64)
     counts, alive = np.empty((columns, rows, most)), np.empty((columns + 1, states), np.bool_)
@@ -145,13 +145,12 @@ def _bound(boxes, case, cases, automaton, entries, noise, results):  # type: ign
 def _reach(limits, automaton, lists, listed, counts, alive):  # type: ignore[no-untyped-def]
     """Lists the steps of each column reachable from a start, and counts the symbols that they read."""
     box, wanted, ends = limits
-    before, after, reads, last, words, starts = automaton
+    before, after, reads, last, words, _ = automaton
     columns, rows = counts.shape[:2]
     low, high, length = box[0], box[1], columns - 1
     alive[:] = False
     counts[:] = 0.0
-    for state in range(len(starts)):
-        alive[0, state] = starts[state] and low[words * length] <= state <= high[words * length]
+    alive[0, 0] = low[words * length] == 0
     for column in range(columns):
         listed[column] = 0
         for edge in range(0 if column < length else last, last if column < length else len(before)):

@@ -100,7 +100,7 @@ def first_warning(path: str, algorithm: Algorithm) -> str | None:
 def _read(path: Path, lets: Mapping[str, int] | None) -> Facts:
     """The size of the program in a file, its warnings and its id; of a task what it means."""
     if path.suffix.lower() == ".task":
-        from bitwright.transformers.report import count_inputs, describe_task
+        from bitwright.transformers.layout import count_inputs, describe_task
         from bitwright.transformers.task_text import TaskError, load_task
 
         try:

@@ -13,12 +13,11 @@ from bitwright.common.files.storage import check_writable
 from bitwright.runs.progress import Progress
 from bitwright.transformers.certificate import check_claims, check_subject, read_certificate
 from bitwright.transformers.decision import Decision
-from bitwright.transformers.decoder import Decoder
+from bitwright.transformers.decoder import Decoder, describe_layer
 from bitwright.transformers.files import FORMAT, describe_decoder, digest, load_decoder, save_decoder
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.modules import Module
 from bitwright.transformers.prover import decide
-from bitwright.transformers.report import describe_layer
 from bitwright.transformers.task_text import load_task, read_task
 from bitwright.transformers.training import TrainedDecoder, TrainingRecipe, train_until_proved
 from bitwright.verbs.progress import Teller, teller
