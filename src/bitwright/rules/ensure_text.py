@@ -18,12 +18,12 @@ from bitwright.rules.expressions import (
     Negation,
 )
 
-ENSURE_SCANNER = Scanner(
+SCANNER = Scanner(
     {
         "comment": r"\#.*",
         "name": NAME,
         "number": "[0-9]+",
-        "sign": r"\.\.|==|=>|!=|<=|>=|//|[-+*%^()\[\],<>.:=]",
+        "sign": r"\.\.|==|=>|!=|<=|>=|//|->|[-+*%^()\[\],<>.:=]",
         "joint": r"\\\r?$",
         "other": r"[^ \t\r\f]",
     }
@@ -52,7 +52,7 @@ def read(text: str, invariant: bool = False) -> EnsureLine:
     if not isinstance(text, str):
         raise InputError(f"an ensure or invariant is a str such as 'sum == p + q', got a {type(text).__name__}")
     try:
-        return read_tokens(ENSURE_SCANNER.pieces(text.replace("\n", " "), 1), invariant)
+        return read_tokens(SCANNER.pieces(text.replace("\n", " "), 1), invariant)
     except WrongError as error:
         raise InputError(f"column {error.token.column}: {error.message}") from None
 

@@ -66,19 +66,19 @@ class Program(FrozenArrays, Shown):
         cls,
         bits: Layout | Sequence[str],
         blocks: Sequence[Sequence[str | int]],
-        templates: Sequence[tuple[int, int | Sequence[int], Sequence[str | int] | None]],
+        templates: Sequence[tuple[int, int, Sequence[str | int] | None]],
     ) -> Program:
         """Builds a program from plain tables: names of all bits, blocks as lists of bits, templates as (block,
         configuration, writes).
 
         Bits are given by name or by number, blocks by number, all from 0. A configuration is a number whose bit j is
-        the value of the j-th bit that the block lists, or the list of these values. The writes of a template are None
-        if it writes nothing. Each block and each template is a separate family. Raises ProgramError with all problems.
+        the value of the j-th bit that the block lists. The writes of a template are None if it writes nothing. Each
+        block and each template is a separate family. Raises ProgramError with all problems.
 
         >>> Program.from_tables(
         ...     ["p[1]", "p[2]", "flag"],
         ...     blocks=[["p[1]", "p[2]"], ["flag"]],
-        ...     templates=[(0, 0b01, ["p[2]"]), (0, [1, 1], ["flag"]), (1, 1, ["flag"])],
+        ...     templates=[(0, 0b01, ["p[2]"]), (0, 0b11, ["flag"]), (1, 1, ["flag"])],
         ... ).template_text(1)
         'when p[1]=1 p[2]=1 write flag'
         """

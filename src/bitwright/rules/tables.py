@@ -16,8 +16,7 @@ from bitwright.rules.layout import KEYWORDS, NAME, Layout
 from bitwright.rules.program import Program
 
 Bit = str | int  # a name such as `p[3]`, or a number from 0
-Configuration = int | Sequence[int]  # a number, or 0 and 1 for each bit of the block in the order given there
-Template = tuple[int, Configuration, Sequence[Bit] | None]
+Template = tuple[int, int, Sequence[Bit] | None]
 
 _INDEXED = re.compile(rf"({NAME.pattern})(?:\[([0-9]{{1,9}}(?:,[0-9]{{1,9}})*)\])?")
 
@@ -40,7 +39,13 @@ def program_from_tables(
         block, configuration, written = template
         if isinstance(block, bool) or not isinstance(block, int | np.integer) or not 0 <= block < len(members):
             raise InputError(f"{what} names block {block!r}, but blocks are numbered 0 to {len(members) - 1}")
-        tests.append(list(zip(members[block], _values(configuration, len(members[block]), what), strict=True)))
+        size = len(members[block])
+        if isinstance(configuration, bool) or not isinstance(configuration, int | np.integer):
+            raise InputError(f"the configuration of {what} must be an integer, got {configuration!r}")
+        if not 0 <= configuration < 1 << size:
+            has = f"its block of {size} bits has 0 to {2**size - 1}"
+            raise InputError(f"{what} has configuration {configuration}; {has}")
+        tests.append([(bit, int(configuration) >> place & 1) for place, bit in enumerate(members[block])])
         writes.append(None if written is None else [find(bit, what) for bit in written])
 
     def places(what: str, count: int) -> list[WrittenAt]:
@@ -88,19 +93,3 @@ def _finder(layout: Layout) -> Callable[[Bit, str], int]:
         return int(found)
 
     return find
-
-
-def _values(configuration: Configuration, size: int, what: str) -> list[int]:
-    """The value of each bit of a block."""
-    if isinstance(configuration, int | np.integer) and not isinstance(configuration, bool):
-        if not 0 <= configuration < 1 << size:
-            raise InputError(
-                f"{what} has configuration {configuration}; its block of {size} bits has 0 to {2**size - 1}"
-            )
-        return [int(configuration) >> place & 1 for place in range(size)]
-    values = list(configuration) if isinstance(configuration, Sequence | np.ndarray) else []
-    if len(values) != size or any(isinstance(value, str) or value not in (0, 1) for value in values):
-        raise InputError(
-            f"{what} needs a number, or 0 or 1 for each of the {size} bits of its block, got {configuration!r}"
-        )
-    return [int(value) for value in values]

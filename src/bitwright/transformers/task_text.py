@@ -27,7 +27,7 @@ from bitwright.common.errors import InputError, Problem, listing
 from bitwright.common.files.documents import read_file
 from bitwright.common.files.storage import as_path
 from bitwright.common.scanner import END, MAX_LINE, Token, WrongError
-from bitwright.rules.ensure_text import ENSURE_SCANNER
+from bitwright.rules.ensure_text import SCANNER
 from bitwright.rules.ensures import EnsureLine
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 from bitwright.transformers.specification import InputWord, Span, SpecificationReader, compile_lines, constant
@@ -103,7 +103,7 @@ def _read_line(parts: _Parts, line: str, number: int) -> None:
         raise WrongError(Token(END, "", number, 1), f"a line may have at most {MAX_LINE:,} characters")
     if (sign := COMMENTS.search(line.partition("#")[0])) is not None:
         raise WrongError(Token(END, "", number, sign.start(sign.lastindex or 0) + 1), "comments start with #")
-    first, *rest = ENSURE_SCANNER.pieces(line, number)
+    first, *rest = SCANNER.pieces(line, number)
     reader = _TaskReader(rest)
     if first.text in ("numbers", "words"):
         for word in reader.words(first.text == "numbers"):

@@ -24,7 +24,7 @@ from bitwright.machines.assembly.macros import Form, Item, Label, Operand, State
 from bitwright.machines.assembly.names import Meaning, Names
 from bitwright.machines.sbn.code import MAX_SIZE, MAX_WIDTH, Code, Instruction, wrap
 from bitwright.rules import ensures
-from bitwright.rules.ensure_text import ENSURE_SCANNER, read_tokens
+from bitwright.rules.ensure_text import SCANNER, read_tokens
 from bitwright.rules.text import read_text
 
 END_OF_PROGRAM = "halt"  # the reserved label after the last instruction
@@ -289,8 +289,7 @@ class _SbnProgram:
         line = self.text.count("\n", 0, found.start()) + 1
         start = found.start(1) - found.start()
         tokens = [
-            token._replace(column=token.column + start)
-            for token in ENSURE_SCANNER.pieces(found[1].partition(";")[0], line)
+            token._replace(column=token.column + start) for token in SCANNER.pieces(found[1].partition(";")[0], line)
         ]
         try:
             self.ensures.append((tokens[0], read_tokens(tokens, invariant=False)))

@@ -6,8 +6,8 @@ import re
 
 from bitwright.common.bits import shorten
 from bitwright.common.errors import Problem
-from bitwright.common.scanner import MAX_PROBLEMS, NAME, Scanner, Token, lines_of
-from bitwright.rules.ensure_text import ENSURE_SCANNER
+from bitwright.common.scanner import MAX_PROBLEMS, Token, lines_of
+from bitwright.rules.ensure_text import SCANNER
 
 MAX_NUMBER = 2**31  # any two such numbers can be added or multiplied in 64 bits
 _FIRST_WORDS = "let bits block when input output start steps halt matches examples"
@@ -15,20 +15,9 @@ _LATER_WORDS = "cell chain graph group use end"  # newer keywords, which may als
 _MORE = ("port", "whole", "also", "where", "ensure", "invariant")
 STATEMENTS = (*_FIRST_WORDS.replace("block", "block cell").split(), *_LATER_WORDS.split()[1:], *_MORE)
 
-_SCANNER = Scanner(
-    {
-        "comment": r"\#.*",
-        "name": NAME,
-        "number": "[0-9]+",
-        "sign": r"\.\.|!=|<=|>=|//|->|[-+*%^()\[\],=<>.]",
-        "joint": r"\\\r?$",
-        "other": r"[^ \t\r\f]",
-    }
-)
 TOO_MANY = "too many problems; the rest was not read"
 _STRANGE = ("other", "joint")  # no line follows the last one
 _WORDS, _LATER = ("|".join(words.split()) for words in (_FIRST_WORDS, _LATER_WORDS))
-_ENSURE = re.compile(r"[ \t]*(?:where|ensure|invariant)\b")  # expressions with additional operators
 _STATEMENT = re.compile(
     rf"[ \t]*(?:(?:{_WORDS})\b|where\b|ensure\b|invariant\b|(?:{_LATER})[ \t]+[A-Za-z_]"
     r"|(?:port|whole)[ \t]+bits\b|also[ \t]+when\b)"
@@ -43,7 +32,7 @@ def tokenize(text: str, problems: list[Problem]) -> list[list[Token]]:
     """
     statements: list[list[Token]] = []
     current: list[Token] = []
-    depth, joined, scanner = 0, False, _SCANNER
+    depth, joined = 0, False
     for line, source in enumerate(lines_of(text), start=1):
         if len(problems) >= MAX_PROBLEMS:
             problems.append(Problem(line, 1, TOO_MANY))
@@ -51,9 +40,7 @@ def tokenize(text: str, problems: list[Problem]) -> list[list[Token]]:
         if current and not joined and (depth == 0 or _STATEMENT.match(source)):
             _close(current, statements, problems)
             current, depth = [], 0
-        if not current:
-            scanner = ENSURE_SCANNER if _ENSURE.match(source) else _SCANNER
-        found = scanner.pieces(source, line)
+        found = SCANNER.pieces(source, line)
         for token in found:
             if token.kind == "sign":
                 depth = max(0, depth + (token.text in "([") - (token.text in ")]"))
