@@ -9,7 +9,7 @@ from typing import Any
 
 from bitwright import addition, multiplication
 from bitwright.exports import Exported, claim_of
-from bitwright.exports.page import engine_text, joined, network_facts
+from bitwright.exports.pages import engine_text, joined, network_facts
 from bitwright.machines.programs import SubleqProgram, open_program, open_subleq
 from bitwright.networks import IntegerNetwork, Plan, Recipe
 from bitwright.pages.library import library_script

@@ -18,8 +18,7 @@ from whole import whole, with_weights
 from bitwright import Algorithm, addition, certify, multiplication, run
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.exports import exported_cells
-from bitwright.exports.page import program_facts
-from bitwright.exports.pages import computer_page
+from bitwright.exports.pages import computer_page, program_facts
 from bitwright.graphs.named import shaped_graph
 from bitwright.machines.programs import open_program
 from bitwright.rules.pattern import Pattern

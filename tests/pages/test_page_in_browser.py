@@ -17,7 +17,6 @@ from whole import outputs_of
 from bitwright import Run, addition, multiplication, parse, permutation, run, train
 from bitwright.engines.make import make_engine
 from bitwright.machines import load_sbn, machine_a, machine_b
-from bitwright.machines.sbn.sbn_machine import Loaded
 from bitwright.pages import graph_page, trace_page
 from bitwright.theory.closed_form import variance, weights
 
@@ -225,7 +224,7 @@ def test_an_sbn_machine_shows_instructions_phases_and_memory(show: Open, kind: A
     machine = kind(code.sizes)
     done = run(machine.algorithm(code), a=4, b=6, record=True)
     begins = np.flatnonzero(done.trace.states()[:, machine.boundary])
-    page = show(trace_page(done, computer=Loaded(machine, code)))
+    page = show(trace_page(done))
     assert page.inner_text("#instructions") == f"of {len(begins)}"
     for number, begin in [*enumerate(begins.tolist(), start=1)][:: 1 if LONG else len(begins) // 5]:
         page.fill("#instruction", str(number))

@@ -30,7 +30,7 @@ ROUNDS = make_word("rounds", "whole", 5)
 
 
 def path(**attributes: Any) -> NamedGraph:
-    """a - b - c - d, with names that need quotes behind it: "x,y" - "p:q" - "m-n"."""
+    """a - b - c - d, with strange names behind it: "x,y" - "p:q" - "m-n"."""
     graph = nx.Graph([("a", "b"), ("c", "b"), ("c", "d"), ("d", "x,y"), ("x,y", "p:q"), ("p:q", "m-n")])
     nx.set_edge_attributes(graph, {edge: at for at, edge in enumerate(graph.edges)}, "weight")
     for name, values in attributes.items():
@@ -99,11 +99,10 @@ def test_a_value_that_is_too_large_names_what_may_allow_more() -> None:
         ("a", {"a"}),
         ("a,c", {"a", "c"}),
         (" a , c ", {"a", "c"}),
-        ('"x,y",a', {"x,y", "a"}),
         ("x,y", {"x,y"}),
         ("p:q", {"p:q"}),
         ("p:q,m-n", {"p:q", "m-n"}),
-        ('"p:q":1,a:0', {"p:q"}),
+        ("p:q:1,a:0", {"p:q"}),
         ("*:1,b:0", set(NODES) - {"b"}),
         ("*", set(NODES)),
         (["a", "d"], {"a", "d"}),
@@ -132,7 +131,7 @@ def test_marked_nodes_that_are_numbers_or_tuples() -> None:
     grid = from_networkx(nx.grid_2d_graph(2, 2))
     assert on(SOURCE, (0, 1), grid) == {"(0, 1)"}
     assert on(SOURCE, [(0, 1), (1, 1)], grid) == {"(0, 1)", "(1, 1)"}
-    assert on(SOURCE, '"(0, 1)"', grid) == {"(0, 1)"}
+    assert on(SOURCE, "(0, 1)", grid) == {"(0, 1)"}
 
 
 @for_each(
@@ -140,7 +139,7 @@ def test_marked_nodes_that_are_numbers_or_tuples() -> None:
     [
         ("order", range(7)),
         ("a:5,b:6,*:0x3", (5, 6, 3, 3, 3, 3, 3)),
-        ('*:0,"x,y":9,p:q:8,"m-n":7.0', (0, 0, 0, 0, 9, 8, 7)),
+        ("*:0,p:q:8,m-n:7.0", (0, 0, 0, 0, 0, 8, 7)),
         ("@rank", (7, 6, 5, 4, 3, 2, 1)),
         (None, (1, 2, 3, 4, 5, 6, 7)),
         ([1, 1, 2, 3, 5, 8, 13], (1, 1, 2, 3, 5, 8, 13)),
@@ -169,7 +168,6 @@ def test_names_as_numbers() -> None:
         (None, range(6)),
         ("*:7", (7,) * 6),
         ("*:1,a-b:2,c-b:3,m-n-p:q:4", (2, 3, 1, 1, 1, 4)),
-        ('*:1,"x,y"-"p:q":2,d-"x,y":3', (1, 1, 1, 3, 2, 1)),
         ({edge[::-1]: at for at, edge in enumerate(EDGES)}, range(6)),
     ],
 )
@@ -232,8 +230,6 @@ def test_whole_numbers() -> None:
         (SOURCE, 3, "'3'"),
         (SOURCE, "a,a", "'a'"),
         (SOURCE, "*,*", "source twice"),
-        (SOURCE, 'a,"b', "'\"b'"),
-        (SOURCE, '"' * 99_999, "source has an unclosed double quote: '" + '"' * 37 + "...'"),
         (SOURCE, "a:2", "'a' 2 1"),
         (SOURCE, "@none", "'none'"),
         (SOURCE, [True], "1 7"),

@@ -66,7 +66,7 @@ def test_an_image_needs_a_machine_and_says_where_it_is_wrong(server: Any) -> Non
         ({"words": 4096}, "at most 32,768 bits of memory"),
         ({"words": 2**24, "width": 64}, "at most 32,768 bits of memory"),
         ({"dialect": "latin"}, "there is no dialect 'latin'"),
-        ({"words": 3}, "give it more"),
+        ({"words": 4, "width": 16}, "give more words"),
     ],
 )
 def test_machines_that_are_too_large_or_strange_are_refused(server: Any, more: dict[str, Any], message: str) -> None:

@@ -18,12 +18,9 @@ from bitwright.graphs.named import NamedGraph, Values
 from bitwright.rules.graph.schema import NodeWord
 from bitwright.rules.layout import IntArray
 
-_QUOTED = r'"(?:[^"]|"")*+"'
-_ITEMS = re.compile(rf'((?:{_QUOTED}|[^,"])*+)(,|\Z|")', re.DOTALL)
-_WITH_VALUE = re.compile(rf'((?:{_QUOTED}|[^"])*):([^:"]*)', re.DOTALL)
-_PIECES = re.compile(rf'{_QUOTED}|-|[^"-]+', re.DOTALL)
 _LONGEST = 1_000  # characters of a number
-_MOST_DASHES = 100  # outside of quotes, in the two names of an edge: any of them may be the one between the names
+_MOST_DASHES = 100  # in the two names of an edge: any of them may be the one between the names
+_BY_TUPLE = "give names with dashes by an attribute, or in Python as (u, v)"
 _LARGEST = 2**63 - 1  # largest integer of an array
 
 
@@ -149,15 +146,17 @@ class _Input:
             return dict(enumerate(range(graph.topology.nodes) if text == "order" else graph.names))
         found: dict[int, Any] = {}
         others: str | None = None
-        for item in self._split(text):
-            if self.marks and self._is_item(_unquoted(item)):
-                self._put(found, self._items(_unquoted(item)), 1)
+        for item in map(str.strip, text.split(",")):
+            if not item:
+                raise InputError(f"{self.word.name} has an empty value in '{shorten(text)}'{self._how}")
+            if self.marks and self._is_item(item):
+                self._put(found, self._items(item), 1)
                 continue
-            match = _WITH_VALUE.fullmatch(item)
-            if match is None and not self.marks:
+            key, colon, value = item.rpartition(":")
+            if not colon and not self.marks:
                 raise InputError(f"{self.word.name} has no value in '{shorten(item)}'{self._how}")
-            key, value = match.groups() if match else (item, "1")
-            if key.strip() != "*":
+            key, value = (key.strip(), value) if colon else (item, "1")
+            if key != "*":
                 self._put(found, self._named(key), value)
             elif others is None:
                 others = value
@@ -169,39 +168,19 @@ class _Input:
         """These values; if no item is named, the graph's or table's values under the name of this input."""
         return found if self.marks else {**self._known().get(self.word.name, {}), **found}
 
-    def _split(self, text: str) -> list[str]:
-        """The items between commas; quoted commas do not separate."""
-        items: list[str] = []
-        at = 0
-        while True:
-            match = _ITEMS.match(text, at)
-            assert match is not None
-            if match[2] == '"':
-                rest = shorten(text[match.end() - 1 :])
-                raise InputError(f"{self.word.name} has an unclosed double quote: '{rest}'")
-            if not match[1].strip():
-                raise InputError(f"{self.word.name} has an empty value in '{shorten(text)}'{self._how}")
-            items.append(match[1])
-            at = match.end()
-            if not match[2]:
-                return items
-
     def _named(self, key: str) -> list[int]:
         """The items that a text names: a node, or the edges A-B."""
         if self.of_nodes:
-            return [self.graph.number(_unquoted(key))]
-        dashes = [match.start() for match in _PIECES.finditer(key) if match[0] == "-"]
+            return [self.graph.number(key)]
+        dashes = [at for at, letter in enumerate(key) if letter == "-"]
         if not dashes:
             raise InputError(f"{self.word.name} is for edges, and '{shorten(key)}' is not an edge{self._how}")
         if len(dashes) > _MOST_DASHES:
-            raise InputError(
-                f"'{shorten(key)}' has more than {_MOST_DASHES} dashes; put names with - in double quotes, as in "
-                f'{self.word.name}="A"-"B"'
-            )
-        splits = [(_unquoted(key[:at]), _unquoted(key[at + 1 :])) for at in dashes]
+            raise InputError(f"'{shorten(key)}' has more than {_MOST_DASHES} dashes; {_BY_TUPLE}")
+        splits = [(key[:at].strip(), key[at + 1 :].strip()) for at in dashes]
         pairs = [pair for pair in splits if all(name in self.graph.numbers for name in pair)]
         if len(pairs) > 1:
-            raise InputError(f"'{shorten(key)}' can be read as several edges; put names with - in double quotes")
+            raise InputError(f"'{shorten(key)}' can be read as several edges; {_BY_TUPLE}")
         return self._items(pairs[0] if pairs else splits[0])
 
     def _is_item(self, key: Any) -> bool:
@@ -312,7 +291,3 @@ def whole_number(value: Any) -> int | None:
         return index(value)
     except TypeError:
         return None
-
-
-def _unquoted(text: str) -> str:
-    return re.sub(_QUOTED, lambda match: match[0][1:-1].replace('""', '"'), text.strip())

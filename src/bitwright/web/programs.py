@@ -14,9 +14,18 @@ from bitwright.common.errors import InputError, counted
 from bitwright.verbs.engines import Engine, EngineChoice, choose_engine
 from bitwright.verbs.graphs import NamedGraph, shaped_graph
 from bitwright.verbs.images import SubleqProgram, misfits, with_padding
-from bitwright.verbs.making import Curve, FloatNetwork, watched
+from bitwright.verbs.local_page import (
+    Curve,
+    FloatNetwork,
+    drawn_graph,
+    pasted_image,
+    pasted_nodes,
+    pasted_rules,
+    pasted_sbn,
+    watched,
+    whole_program,
+)
 from bitwright.verbs.open import named_algorithm
-from bitwright.verbs.pasted import drawn_graph, pasted_image, pasted_nodes, pasted_rules, pasted_sbn, whole_program
 from bitwright.web.requests import Graph, Limits, ProgramSource, Request
 
 What = Algorithm | NodeProgram | SubleqProgram

@@ -17,9 +17,8 @@ from bitwright.verbs.certificates import Certificate
 from bitwright.verbs.certify import certify
 from bitwright.verbs.graphs import on_graph
 from bitwright.verbs.images import ImageConsole, MachineTally, SubleqProgram, image_text, run_image, with_padding
-from bitwright.verbs.making import Plan, cells_of, make_network, network_file
+from bitwright.verbs.local_page import Plan, cells_of, make_network, network_file, numbers_of
 from bitwright.verbs.numbers import json_text
-from bitwright.verbs.pasted import numbers_of
 from bitwright.verbs.run import run as run_program
 from bitwright.verbs.size import size
 from bitwright.web.programs import (

@@ -29,19 +29,19 @@ from bitwright.theory.rounding import Rounding, check_rounding, round_outputs, s
 MAX_BITS, MAX_STEPS, MAX_TEMPLATES, MAX_BYTES = 500_000, 1_000_000, 2_000_000, 1 << 28
 
 
-def trace_page(run: Run, *, computer: Any = None, title: str = "") -> str:
+def trace_page(run: Run, *, title: str = "") -> str:
     """The page of a recorded run, as text; it needs no other file and no network.
 
     `run` must come from `run(..., record=True)`, with any engine and any outcome. For an SBN program the
-    page marks the phases of every instruction and shows memory as numbers; `computer` is then its machine and code, if
-    the algorithm does not know them. Raises InputError where the run was not recorded, or is too large for a page.
+    page marks the phases of every instruction and shows memory as numbers. Raises InputError where the run was not
+    recorded, or is too large for a page.
 
     >>> from bitwright import addition, run
     >>> page = trace_page(run(addition(4), p=11, q=6, record=True))
     >>> page.startswith("<!DOCTYPE html>"), "https://" in page
     (True, False)
     """
-    trace, computer = _checked(run), computer or run.algorithm.computer
+    trace, computer = _checked(run), run.algorithm.computer
     blob = Blob()
     blob.deltas("states", trace.packed)
     program = trace.program

@@ -1,0 +1,168 @@
+"""What the local page needs: programs and graphs from typed text or a drawing, and training with a curve of the error.
+
+Nothing here reads a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from bitwright.common.bits import parse_signed
+from bitwright.common.errors import InputError, option, shorten
+from bitwright.graphs.named import NamedGraph
+from bitwright.machines import assemble
+from bitwright.machines.programs import SubleqProgram, on_machine_v, on_sbn_machine
+from bitwright.machines.subleq import assemble_sq, parse_image
+from bitwright.networks import FloatNetwork as FloatNetwork
+from bitwright.networks import Plan as Plan
+from bitwright.networks import Recipe, train
+from bitwright.networks.store import network_bytes
+from bitwright.proofs.exhaustion.certificate import covered_by_cells
+from bitwright.proofs.width import suggested_width
+from bitwright.rules import Algorithm, NodeProgram, Program, Topology, parse
+from bitwright.rules.graph.node_program import check_graph
+from bitwright.rules.graph.schema import Schema
+from bitwright.rules.graph.wiring import GraphWiring
+from bitwright.rules.pattern import Pattern
+from bitwright.rules.text import parse_node_program
+from bitwright.verbs.cells import check_divides, pattern_of, train_on_pattern, train_smallest
+from bitwright.verbs.network import Network
+from bitwright.verbs.sizes import check_tile
+
+
+def pasted_rules(text: str, name: str) -> Algorithm:
+    """The algorithm of rule text; raises ProgramError with all its problems."""
+    return parse(_plain(text), name)
+
+
+def pasted_nodes(text: str, name: str) -> NodeProgram:
+    """The node program of rule text; raises ProgramError with all its problems."""
+    return parse_node_program(_plain(text), name)
+
+
+def pasted_sbn(text: str, name: str, machine: str) -> Algorithm:
+    """SBN assembly on machine A or B."""
+    return on_sbn_machine(assemble(_plain(text), name), machine)
+
+
+def pasted_image(
+    check: Callable[[int, int], None],
+    text: str,
+    name: str,
+    language: str,
+    words: int | None,
+    width: int | None,
+    dialect: str | None,
+) -> SubleqProgram:
+    """SUBLEQ assembly, or an `image`; None takes what the text specifies.
+
+    `check` may refuse a number of words of that width, before the machine is built, which may be large.
+    """
+    source = parse_image(_plain(text)) if language == "image" else assemble_sq(_plain(text))
+    return on_machine_v(source, name, words, width, dialect, check)
+
+
+def drawn_graph(names: Sequence[str], edges: Sequence[Sequence[int]], directed: bool) -> NamedGraph:
+    """A graph of named nodes, and edges by the numbers of their ends; raises InputError if it is not a graph."""
+    if not names:
+        raise InputError("a graph has at least one node; add one")
+    if len(set(names)) < len(names):
+        twice = next(name for at, name in enumerate(names) if name in names[:at])
+        raise InputError(f"two nodes are called '{twice}'; give one of them another name")
+    seen: set[tuple[int, int]] = set()
+    for one, other in edges:
+        if not (0 <= one < len(names) and 0 <= other < len(names)):
+            raise InputError(f"an edge joins two of the {len(names):,} nodes, numbered from 0, got {[one, other]}")
+        ends = (one, other) if directed else (min(one, other), max(one, other))
+        if ends in seen:
+            raise InputError(f"there are two edges between '{names[one]}' and '{names[other]}'; leave out one of them")
+        seen.add(ends)
+    return NamedGraph(Topology.from_edges(len(names), edges, directed), tuple(names))
+
+
+def whole_program(program: NodeProgram, graph: NamedGraph) -> tuple[Algorithm, Schema]:
+    """A node program on a graph, without inputs, and the schema that lists its inputs."""
+    topology = graph.topology
+    schema = program.schema(topology.nodes, topology.ports)
+    check_graph(program.name, schema, topology, graph.names)
+    return Algorithm(program.name, GraphWiring(schema, topology).program), schema
+
+
+def numbers_of(texts: Mapping[str, str]) -> dict[str, int]:
+    """Typed input values by name: decimal, negative, 0x or 0b."""
+    return {name: parse_signed(text, f"input {shorten(name)}") for name, text in texts.items()}
+
+
+def _plain(text: str) -> str:
+    return text.removeprefix("\ufeff")
+
+
+MOST_POINTS = 400  # of the curve of an error; neighbours are left out beyond it
+Curve = list[tuple[int, float]]  # steps of a training, and the largest error
+Report = Callable[[int, int, Curve], None]  # steps made, how many there may be, and the curve so far
+Trainer = Callable[[Program, Recipe], tuple[FloatNetwork, Curve]]
+
+
+def watched(program: Program, recipe: Recipe, report: Report) -> tuple[FloatNetwork, Curve]:
+    """Trains a network and reports the curve of its error."""
+    most, curve = recipe.plan.expected_steps(program.templates + recipe.padding), Curve()
+
+    def step(number: int, error: float) -> None:
+        curve.append(_point(number, error))
+        if len(curve) > MOST_POINTS:
+            del curve[1::2]
+        report(min(number, most), most, curve)
+
+    network, history = train(program, recipe, step)
+    every = -(-len(history.error) // MOST_POINTS)
+    return network, [_point(at, error) for at, error in enumerate(history.error) if at % every == 0]
+
+
+def _point(step: int, error: float) -> tuple[int, float]:
+    return step, float(f"{error:.4g}")
+
+
+def cells_of(what: Algorithm | NodeProgram | SubleqProgram, tile: object = 1) -> tuple[Pattern, str]:
+    """The pattern of a program's cells, and what a network that is correct on them runs, in words.
+
+    Args:
+        what: the program.
+        tile: the number of neighbouring cells taken as one, or "all" for the whole state.
+    """
+    tile = check_tile(tile)
+    if isinstance(what, Algorithm):
+        if tile == "all":
+            return pattern_of([what.program], tile), "every choice in every block"
+        check_divides(what, tile)
+        return pattern_of([what.program], tile), covered_by_cells()
+    if tile != 1:
+        raise InputError(f"networks of machine V and of node programs have single cells; {option('tile')} must be 1")
+    if isinstance(what, NodeProgram):
+        return Pattern.of(what.kinds), covered_by_cells(None, what.graphs)
+    return pattern_of([what.machine.program]), "every image of such a machine"
+
+
+def make_network(
+    pattern: Pattern, runs: Algorithm | None, width: int | None, most: int, seed: int, train: Trainer
+) -> tuple[Network, Curve]:
+    """Trains a network of cells, or of the whole state of `runs`, and quantizes it; returns it with its error's curve.
+
+    Without a `width` it is the smallest that suffices, up to what the width law suggests, or `most`.
+    """
+    curves: dict[tuple[int, int], Curve] = {}
+
+    def make(program: Program, recipe: Recipe) -> FloatNetwork:
+        network, curves[recipe.seed, recipe.width] = train(program, recipe)
+        return network
+
+    fit = train_on_pattern if width else train_smallest
+    weights = fit(
+        pattern, Recipe(width or min(suggested_width(pattern, runs), most), seed), make=make, runs=runs
+    ).network
+    return Network(weights, pattern, runs), curves[weights.origin.seed, weights.shape.width]
+
+
+def network_file(network: Network) -> bytes:
+    """The .safetensors file of a network."""
+    assert network.program is not None
+    return network_bytes(network.weights, network.program)
