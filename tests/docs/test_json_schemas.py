@@ -81,7 +81,7 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("run", 0, [["run", "examples/sbn/gcd.sbn", "a=12", "b=18", "--engine", "limit"]]),
     ("run", 0, [["add", "3", "4", "--engine", "limit", "--tile", "1"]]),
     ("run", 0, [["run", "examples/graphs/bfs.bw", "--graph", "path:3", "source=1", "--engine", "limit"]]),
-    ("run-image", 0, [["run", "examples/subleq/hello.sq", "--memory", "0:2", "--signed"]]),
+    ("run-image", 0, [["run", "examples/subleq/hello.sq", "--memory", "0:2"]]),
     ("run-image", 1, [["run", "examples/subleq/hello.sq", "--max-steps", "2"]]),
     ("certify", 1, [["certify", "multiplication", "--bits", "3", "--rounding", "sign", "--padding", "0"]]),
     ("certify", 0, [["certify", "addition", "--bits", "3", "--n", "reachable"]]),

@@ -52,7 +52,7 @@ THREE: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "an image": (
         {"source": {"kind": "subleq", "text": HELLO, "name": "hello"}},
-        ["run", str(ROOT / "examples" / "subleq" / "hello.sq"), "--memory", "0:63", "--signed"],
+        ["run", str(ROOT / "examples" / "subleq" / "hello.sq"), "--memory", "0:63"],
     ),
 }
 
