@@ -18,7 +18,7 @@ import numpy as np
 
 from bitwright.networks import Plan, Recipe, TrainingError
 from bitwright.proofs.exhaustion.certificate import margin_of
-from bitwright.proofs.exhaustion.findings import Findings
+from bitwright.proofs.exhaustion.judges import Findings
 from bitwright.proofs.exhaustion.task import ProofTask, prove_part
 from bitwright.rules.pattern import Pattern
 from bitwright.verbs.cells import as_algorithm, train_on_pattern

@@ -27,7 +27,7 @@ def test_onnx_and_properties_of_the_whole_state(capsys: Captured) -> None:
     export = "export whole.safetensors --to vnnlib -o"
     said = document(capsys, export, "net")
     assert said["files"] == ["net/instances.csv", "net/onnx/sums.onnx"]
-    assert (said["first_state"], said["last_state"], said["states"]) == (0, 63, 64)
+    assert said["states"] == 64
     assert (said["properties"], said["cases"]) == (63, 63 * 6)
     lines = Path("net/instances.csv").read_text().splitlines()
     assert lines == [f"onnx/sums.onnx,vnnlib/state_{number}.vnnlib,60" for number in range(1, 64)]

@@ -201,7 +201,6 @@ def test_what_cannot_be_exported(tmp_path: Path, cells: Any) -> None:
         (trained.weights, "a.c", {}, "say which program the network was trained for"),
         (trained, "a.c", {"what": SMALL}, "an integer network; quantize this one first"),
         (trained, "a", {"what": SMALL, "to": "vnnlib"}, "quantize this one first"),
-        (cells, "a.c", {"properties": range(3)}, "properties goes with to vnnlib"),
         (cells, "a.c", {"graph": "path:3"}, "graph and inputs go with to page"),
         (cells, "a.html", {}, "needs a program to run"),
         (cells, "a.html", {"what": SMALL, "graph": "path:3"}, "graph does not go with a program without a graph"),

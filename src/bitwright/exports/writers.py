@@ -91,18 +91,12 @@ def write_onnx(given: Subject, output: Path) -> Export:
     return Export([output], f"maps a state to the next with integer operators only; {claim.note}", about)
 
 
-def write_vnnlib(given: Subject, folder: Path, states: range | None) -> Export:
-    """Writes a folder for verifiers: the model, and a property for each of these states, by default all."""
+def write_vnnlib(given: Subject, folder: Path) -> Export:
+    """Writes a folder for verifiers: the model, and a property for each state."""
     from bitwright.proofs.exhaustion.vnnlib import MODEL, save_vnnlib
 
-    covered = save_vnnlib(given.whole_numbers, given.program, folder, states)
-    about = {
-        "first_state": covered.states[0],
-        "last_state": covered.states[-1],
-        "states": covered.of,
-        "properties": covered.properties,
-        "cases": covered.cases,
-    }
+    covered = save_vnnlib(given.whole_numbers, given.program, folder)
+    about = {"states": covered.states, "properties": covered.properties, "cases": covered.cases}
     return Export([folder / "instances.csv", folder / MODEL], covered.text, about)
 
 
@@ -133,4 +127,9 @@ def write_texts(texts: Mapping[Path, str], claim: ExportClaim, alone: bool = Fal
     return Export(list(texts), f"{sizes[0]:,} bytes; the network: {claim.note}{nothing}", about)
 
 
-WRITERS: dict[str, Callable[[Subject, Path], Export]] = {"c": write_c, "js": write_js, "onnx": write_onnx}
+WRITERS: dict[str, Callable[[Subject, Path], Export]] = {
+    "c": write_c,
+    "js": write_js,
+    "onnx": write_onnx,
+    "vnnlib": write_vnnlib,
+}

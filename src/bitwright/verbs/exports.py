@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from os import PathLike, fspath
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from bitwright.common.errors import InputError, option, shorten, suggestion
 from bitwright.common.files.storage import as_path, check_writable
 from bitwright.exports.pages import computer_page, graph_page, program_page
-from bitwright.exports.writers import FOLDERS, FORMS, SUFFIXES, WRITERS, Export, Subject, write_texts, write_vnnlib
+from bitwright.exports.writers import FOLDERS, FORMS, SUFFIXES, WRITERS, Export, Subject, write_texts
 from bitwright.networks import AnyNetwork, IntegerNetwork, load_any_network
 from bitwright.networks.cache import network_files
 from bitwright.rules import Algorithm, NodeProgram, Program
@@ -38,7 +37,6 @@ def export(
     what: Exportable | str | PathLike[str] | None = None,
     *,
     to: str | None = None,
-    properties: range | str | None = None,
     graph: str | None = None,
     inputs: Mapping[str, int] | None = None,
     progress: Teller | Progress | bool | None = None,
@@ -46,9 +44,9 @@ def export(
     """Writes a network, or its file, in a format that other tools read; the suffix selects the format.
 
     `.c` is one C99 file, `.mjs` or `.js` a module of JavaScript, `.html` a page that runs it in a browser, `.onnx` a
-    model. `to="vnnlib"` makes a folder for verifiers: a property for every state, or for those that `properties`
-    numbers, in VNN-LIB 1.0, and their model. `to="rocq"` makes a folder
-    in which `make` has Rocq's kernel check all local states, and prove that runs of `what` are those of its rules.
+    model. `to="vnnlib"` makes a folder for verifiers: a property for every state, in VNN-LIB 1.0, and their
+    model. `to="rocq"` makes a folder in which `make` has Rocq's kernel check all local states, and prove that runs of
+    `what` are those of its rules.
 
     `to="hub"` makes a folder that the Hugging Face Hub takes, with the certificate of `what`.
 
@@ -62,9 +60,6 @@ def export(
     """
     output = as_path(path, "the file to write")
     form = _form(output, to)
-    numbers = _numbers(properties)
-    if form != "vnnlib" and properties is not None:
-        raise InputError(f"{option('properties')} goes with {option('to')} vnnlib")
     if form != "page" and (graph is not None or inputs):
         raise InputError(f"{option('graph')} and {option('inputs')} go with {option('to')} page")
     if form not in FOLDERS:
@@ -78,9 +73,7 @@ def export(
         trained, file = _opened(network)
         program = _program(what, trained, form)
         subject = _subject(trained, file, program, form)
-        if form == "vnnlib":
-            written = write_vnnlib(subject, output, numbers)
-        elif form == "rocq":
+        if form == "rocq":
             from bitwright.exports.rocq.folder import write_rocq
 
             written = write_rocq(subject, output, file)
@@ -135,16 +128,6 @@ def _form(output: Path, to: str | None) -> str:
 def default_bits(form: str | None) -> int:
     """The bit length of a shipped algorithm that is given by name."""
     return _PAGE_BITS if form == "page" else _BITS
-
-
-def _numbers(asked: range | str | None) -> range | None:
-    """The range given by `0..999`, one number or a Python range."""
-    if asked is None or isinstance(asked, range):
-        return asked
-    found = re.fullmatch(r"(\d{1,19})(?:\.\.(\d{1,19}))?", str(asked).strip(), re.ASCII)
-    if found is None or int(found[1]) > int(found[2] or found[1]):
-        raise InputError(f"{option('properties')} is a range such as 0..999, got '{str(asked)[:40]}'")
-    return range(int(found[1]), int(found[2] or found[1]) + 1)
 
 
 def _opened(network: object) -> tuple[Network, Path | None]:

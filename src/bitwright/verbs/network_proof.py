@@ -26,7 +26,7 @@ from bitwright.networks.external import as_model, is_model
 from bitwright.proofs.certificate_file import check_certificate, check_subject
 from bitwright.proofs.exhaustion.certificate import NetworkVerdict, certify_network
 from bitwright.proofs.exhaustion.domains import check_domain, usual_domain
-from bitwright.proofs.exhaustion.task import MOST, ProofTask, check_size, duration, expected_seconds, how_many
+from bitwright.proofs.exhaustion.task import MOST, ProofTask, check_size, duration, expected_seconds
 from bitwright.rules import Algorithm, Program
 from bitwright.rules.cells import Tile
 from bitwright.rules.pattern import Pattern, bit_names, is_pattern, pattern_of
@@ -188,7 +188,7 @@ class ProofWork:
             many = shorten(task.domain.size, 24)
             raise error(f"there are {many} {task.unit}, more than can be tried; {shorter or 'take a smaller program'}")
         check_size(task)
-        size, seconds = how_many(task), expected_seconds(task, self.who)
+        size, seconds = counted(task.domain.size, task.unit[:-1]), expected_seconds(task, self.who)
         movable = self.device is None and self.who.kind == "serial" and isinstance(task.network, IntegerNetwork)
         if seconds > _LONG and movable and (gpu := gpu_name()) is not None:
             self.tell.note(f"on {gpu}; {option('device')} cpu would take about {duration(seconds)}")

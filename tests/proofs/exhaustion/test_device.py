@@ -17,7 +17,7 @@ from bitwright.engines.integer import DeviceDecisions
 from bitwright.networks import FloatNetwork, IntegerNetwork, Plan, Recipe, quantize, save_network, train
 from bitwright.networks.integer import ExactSums, columns_of
 from bitwright.proofs.exhaustion.domains import StatesDomain
-from bitwright.proofs.exhaustion.findings import Findings
+from bitwright.proofs.exhaustion.judges import Findings
 from bitwright.proofs.exhaustion.task import ProofTask, prove
 from bitwright.rules.cells import LocalStates
 from bitwright.rules.pattern import Pattern

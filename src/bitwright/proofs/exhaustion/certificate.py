@@ -17,7 +17,7 @@ from bitwright.engines.external import FittedModel
 from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.networks.integer import columns_of
 from bitwright.proofs.exhaustion.domains import Place, usual_domain
-from bitwright.proofs.exhaustion.findings import Findings
+from bitwright.proofs.exhaustion.judges import Findings
 from bitwright.proofs.exhaustion.task import ProofTask, prove
 from bitwright.rules import Algorithm
 from bitwright.runs.progress import Progress

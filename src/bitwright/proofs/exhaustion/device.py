@@ -15,8 +15,7 @@ from bitwright.networks import IntegerNetwork
 from bitwright.networks.descent import torch_module
 from bitwright.networks.integer import check_belongs
 from bitwright.proofs.exhaustion.domains import RunsDomain, StatesDomain
-from bitwright.proofs.exhaustion.findings import Findings, Nearest, find
-from bitwright.proofs.exhaustion.judges import nothing_at_stake
+from bitwright.proofs.exhaustion.judges import Findings, Nearest, find, nothing_at_stake
 from bitwright.rules import FIXED_POINT
 from bitwright.rules.pattern import Pattern
 

@@ -25,7 +25,6 @@ DOMAINS = ("states", "runs", "cells")
 MAX_INPUT_BITS = 40
 MAX_NUMBER = 1 << 62  # exclusive bound on numbers of states, so that they fit an int64
 ALL = slice(None)  # bits
-_COUNTED = 1 << 16  # inputs whose steps are counted in advance
 _TILE = 4_096  # states processed together
 Place = tuple[int, int]  # the number of a state and 0, or the number of an input and a step
 Look = Callable[[BoolArray, IntArray, int, int, slice], None]  # matched examples, numbers, step, how often, bits
@@ -82,10 +81,6 @@ class StatesDomain:
     @property
     def size(self) -> int:
         return self.pattern.local_states
-
-    def count_states(self) -> int:
-        """Returns the number of local states to check."""
-        return self.size
 
     def visit(self, first: int, last: int, look: Look) -> None:
         pattern = self.pattern
@@ -149,20 +144,6 @@ class RunsDomain:
         watching = _Visitor(PackedRules(self.program), look, first)
         ends = drive(RuleEngine(self.program), self.starts(first, last), ending_of(algorithm), self.limit, [watching])
         self.check_ended(bool(ends.halted.all()))
-
-    def count_states(self) -> int | None:
-        """Returns the number of states to check, counted in runs of the rules; None if counting would take long."""
-        if self.algorithm.halt is None:
-            return self.size * self.limit
-        if self.size > _COUNTED:
-            return None
-        from bitwright.runs.sliced import SlicedRuns, counting
-        from bitwright.theory.decisions import decide
-
-        runs = SlicedRuns(self.algorithm, self.limit, decide(self.program, 1, None))
-        done = runs.run(counting(0, -(-self.size // 64), len(self.algorithm.input_bits)), self.size)
-        self.check_ended(not done.unfinished.any())
-        return done.evaluations
 
     def check_ended(self, ended: bool) -> None:
         if not ended:

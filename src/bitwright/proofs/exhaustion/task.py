@@ -10,14 +10,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bitwright.common.bits import shorten
-from bitwright.common.errors import InputError, counted, option
+from bitwright.common.errors import InputError, option
 from bitwright.common.workers import Workers, cores, in_threads
 from bitwright.common.workers.linear_algebra import NUMPY, one_thread
 from bitwright.engines.external import FittedModel
 from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.proofs.exhaustion.domains import Domain, RunsDomain, make_domain
-from bitwright.proofs.exhaustion.findings import Findings, find
-from bitwright.proofs.exhaustion.judges import IntegerJudge, Judge, ModelJudge, nothing_at_stake, states_of
+from bitwright.proofs.exhaustion.judges import (
+    Findings,
+    IntegerJudge,
+    Judge,
+    ModelJudge,
+    find,
+    nothing_at_stake,
+    states_of,
+)
 from bitwright.rules import Algorithm
 
 if TYPE_CHECKING:
@@ -148,14 +155,6 @@ def expected_seconds(task: ProofTask, workers: Workers) -> float:
         spent = time.perf_counter() - begin
     together = 1 if task.device != "cpu" else cores() if workers.kind == "serial" else workers.count or cores()
     return spent * task.domain.size / sample / min(together, task.parts)
-
-
-def how_many(task: ProofTask) -> str:
-    """Returns the number of states or inputs to check, in words."""
-    size = counted(task.domain.size, task.unit[:-1])
-    if task.domain_name == "runs" and (states := task.domain.count_states()) is not None:
-        return f"{counted(states, 'state')} in the runs of {size}"
-    return size
 
 
 def duration(seconds: float) -> str:

@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 
 from bitwright.common.bits import BoolArray, shorten
-from bitwright.common.errors import InputError, counted, option
+from bitwright.common.errors import InputError, counted
 from bitwright.common.files.storage import check_empty, make_folder, write_atomically
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import columns_of
 from bitwright.networks.onnx_file import check_exact_in_float32, onnx_module, save_sums_onnx
-from bitwright.proofs.exhaustion.domains import MAX_NUMBER, StatesDomain
+from bitwright.proofs.exhaustion.domains import StatesDomain
 from bitwright.proofs.exhaustion.judges import written_bits
 from bitwright.rules import Program
 from bitwright.rules.layout import IntArray
@@ -39,24 +39,20 @@ class Covered:
     """What the properties in a folder cover."""
 
     what: str  # "states" or "local states"
-    states: range  # the numbers of the requested states
-    of: int  # the number of all states
-    properties: int  # one for each of these states with a match; in other states every bit is 0 by definition
+    states: int
+    properties: int  # one for each state with a match; in other states every bit is 0 by definition
     cases: int  # a state and one of its bits
 
     @property
     def text(self) -> str:
-        """The states that the files cover, in words."""
-        of, nothing = shorten(self.of, 24), len(self.states) - self.properties
-        some = f"{self.what} {self.states[0]} to {self.states[-1]} of {of}, no others"
-        which = f"all {of} {self.what}" if len(self.states) == self.of else some
-        left = "; 1 matches nothing and needs none" if nothing else ""
-        left = f"; {nothing} match nothing and need none" if nothing > 1 else left
-        return f"properties of {which}: {counted(self.properties, 'file')}{left}"
+        """The files, in words."""
+        nothing = self.states - self.properties
+        left = f"; {nothing:,} match{'es' * (nothing == 1)} nothing and need{'s' * (nothing == 1)} none" * bool(nothing)
+        return f"properties of all {self.states:,} {self.what}: {counted(self.properties, 'file')}{left}"
 
 
-def save_vnnlib(network: IntegerNetwork, program: Program, folder: Path, states: range | None = None) -> Covered:
-    """Writes a property for each of these states, by default all, with the model and `instances.csv`, into a folder.
+def save_vnnlib(network: IntegerNetwork, program: Program, folder: Path) -> Covered:
+    """Writes a property for each state, with the model and `instances.csv`, into a folder.
 
     Raises InputError if float32 is not exact, there are too many states, or the folder is not empty. `instances.csv` is
     written last: if it exists, the folder is complete.
@@ -65,7 +61,12 @@ def save_vnnlib(network: IntegerNetwork, program: Program, folder: Path, states:
     domain = StatesDomain(every_cell(program))
     if not any(kind.ports for kind in domain.pattern.kinds):
         raise InputError("this network has no bits to check, so there are no properties to write")
-    chosen = _chosen(domain, states)
+    most = max(1, min(MAX_PROPERTIES, MAX_COMPARISONS // (2 * program.templates + program.bits)))
+    if domain.size > most:
+        raise InputError(
+            f"this network has {shorten(domain.size, 24)} states, more than the {most:,} that a folder can have "
+            "properties for; train one on the cells of this program"
+        )
     onnx_module()
     check_empty(folder, "properties")
     make_folder(folder)
@@ -92,29 +93,12 @@ def save_vnnlib(network: IntegerNetwork, program: Program, folder: Path, states:
         make_folder(folder / part)
     save_sums_onnx(network, program, folder / MODEL)
     try:
-        domain.visit(chosen.start, chosen.stop, look)
+        domain.visit(0, domain.size, look)
     except OSError as error:
         raise InputError(f"cannot write to {folder}: {error.strerror or error}") from None
     write_atomically(folder / "instances.csv", "".join(f"{MODEL},{name},{SECONDS}\n" for name in names).encode())
     what = "local states" if domain.name == "cells" else "states"
-    return Covered(what, chosen, domain.size, len(names), cases)
-
-
-def _chosen(domain: StatesDomain, states: range | None) -> range:
-    size, program = domain.size, domain.program
-    most = max(1, min(MAX_PROPERTIES, MAX_COMPARISONS // (2 * program.templates + program.bits)))
-    if states is None and size <= most:
-        return range(size)
-    if states is not None and (not isinstance(states, range) or states.step != 1 or not states):
-        raise InputError(f"states must be a non-empty range such as range(1000), got {shorten(str(states))}")
-    last = min(size, MAX_NUMBER) - 1
-    if states is None or len(states) > most or states.start < 0 or states[-1] > last:
-        ends = "" if states is None else f", got {len(states):,}, {shorten(states[0], 24)} to {shorten(states[-1], 24)}"
-        raise InputError(
-            f"this network has {shorten(size, 24)} states, but a folder can have properties for at most {most:,} from "
-            f"0 to {shorten(last, 24)}; select them with {option('properties')}, such as 0..{min(most, size) - 1}{ends}"
-        )
-    return states
+    return Covered(what, domain.size, len(names), cases)
 
 
 Wrong = list[tuple[int, str, float]]  # bits, and the comparisons that hold if they are wrong
