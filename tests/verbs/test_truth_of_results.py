@@ -12,7 +12,6 @@ import pytest
 
 import bitwright
 from bitwright import addition, certify, check, executions, infer, multiplication, parse, run, validate
-from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.proofs.function.prove import prove_function
 from bitwright.proofs.kinds import prove_kinds
 from bitwright.proofs.unrolling import prove_at_size
@@ -22,8 +21,6 @@ COPY += "input x\noutput y\nsteps 1\n"
 WRONG = parse(f"{COPY}ensure y == x + 1")
 BLINK = parse("bits x\nblock x\nwhen x=0 write x\ninput x\nhalt at fixed point\nsteps 9")
 STATES = executions(addition(2), "states", states=300)
-MACHINE = machine_v(Shape(8, 5, DIALECTS["plain"]))
-HALTS, LOOPS = [6, 7, 30, 0, 0, 0, 2, 1], [6, 6, 0, 0, 0, 0, 0, 0]
 RESULTS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     "limit": (lambda: certify(addition(3)), lambda: certify(multiplication(10), rounding="sign", padding=0)),
     "function": (lambda: certify(parse(f"{COPY}ensure y == x")), lambda: certify(WRONG)),
@@ -40,7 +37,6 @@ RESULTS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     ),
     "run": (lambda: run(addition(2), p=1, q=2), lambda: run(BLINK, x=1)),
     "runs": (lambda: run(addition(2), p=[1, 2], q=2), lambda: run(BLINK, x=[0, 1])),
-    "images": (lambda: run(MACHINE, images=[HALTS])[0], lambda: run(MACHINE, images=[LOOPS])[0]),
 }
 
 

@@ -89,6 +89,9 @@ class DecoderClaim:
     trees: Mapping[Group, bytes] = field(default_factory=dict)
     runtime: str = ""
 
+    def __bool__(self) -> bool:
+        return self.verdict == "proved"
+
     def __str__(self) -> str:
         """The verdict in words."""
         margin = "" if self.margin is None else f"; smallest margin {rounded_down(self.margin)}"

@@ -80,10 +80,10 @@ def _by_unrolling(algorithm: Algorithm, conflicts: int) -> Claim:
         for line in lines:
             literals += goals(run.graph, line, run.inputs, run.outputs)
     found = prove_goals(run.graph, wanted, given, conflicts)
-    if found.verdict == "proved":
+    if found.holds:
         how = "structure" if found.conflicts is None else f"CaDiCaL, {counted(found.conflicts, 'conflict')}"
         return _claim(algorithm, "proved", how)
-    if found.verdict == "not decided":
+    if found.holds is None:
         raise UndecidedError(f"CaDiCaL found no proof within {conflicts:,} conflicts")
     state = algorithm.states(np.array([found.failing], dtype=bool))[0]
     inputs = {word.name: from_bits(state[list(word.bits)], word.signed) for word in algorithm.inputs}

@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal as Choice
 
 from bitwright.common.errors import InputError
 from bitwright.proofs.unrolling.graph import FALSE, TRUE, AndGraph, Literal
@@ -28,11 +27,11 @@ class NoSolverError(InputError):
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether goals always hold: proved, refuted by values of the inputs, or neither within the limit."""
+    """Whether goals always hold; None if the limit was too low."""
 
-    verdict: Choice["proved", "refuted", "not decided"]
+    holds: bool | None
     conflicts: int | None = None  # of the solver; None where the graph alone shows it
-    failing: tuple[bool, ...] = ()  # the values of the inputs, where it is refuted
+    failing: tuple[bool, ...] = ()  # values of the inputs with which a goal fails
 
 
 def prove_goals(
@@ -42,9 +41,9 @@ def prove_goals(
     given = [literal for literal in given if literal != TRUE]
     goals = [goal for goal in dict.fromkeys(goals) if goal != TRUE]
     if not goals or FALSE in given:
-        return Answer("proved")
+        return Answer(True)
     if failing := _sampled(graph, goals, given):
-        return Answer("refuted", failing=failing)
+        return Answer(False, failing=failing)
     try:
         from pysat.solvers import Cadical195
     except ImportError:
@@ -57,12 +56,12 @@ def prove_goals(
             found = solver.solve_limited(assumed)
             spent = solver.accum_stats()["conflicts"]
             if found is None:
-                return Answer("not decided", spent)
+                return Answer(None, spent)
             if found:
                 on = {abs(variable): variable > 0 for variable in solver.get_model()}
                 failing = tuple(on.get(variables.get(2 * node, 0), False) for node in graph.inputs)
-                return Answer("refuted", spent, failing)
-    return Answer("proved", spent)
+                return Answer(False, spent, failing)
+    return Answer(True, spent)
 
 
 def _formula(
