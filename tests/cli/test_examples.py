@@ -81,13 +81,6 @@ def test_the_same_files_are_left_alone_and_others_are_not_replaced(capsys: Captu
     assert own.read_bytes() == wanted
 
 
-def test_another_folder(capsys: Captured) -> None:
-    assert "\ntry, in a/b:\n" in said(capsys, "examples", "a/b")
-    assert Path("a/b/examples/gray.bw").exists()
-    assert Path("a/b/sceptic/check_network.py").exists()
-    assert not Path("examples").exists()
-
-
 def test_what_editors_and_python_leave_is_no_example(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     folder = tmp_path / "kept" / "examples"
     for name in ("a.bw", "sbn/b.py", "sbn/__pycache__/b.cpython-311.pyc", ".ipynb_checkpoints/c.ipynb", "trace.html"):

@@ -128,26 +128,6 @@ def test_the_length_comes_from_the_network(
     assert (code, out.strip(), err) == (0, printed, "")
 
 
-@pytest.mark.parametrize(
-    ("engine", "proved"),
-    [
-        ("limit", True),
-        ("kernel", False),
-        ("sampled --networks 20", False),
-        ("network", True),
-        ("network --networks 2", False),
-    ],
-)
-def test_every_engine_goes_cell_by_cell(capsys: Captured, engine: str, proved: bool) -> None:
-    code, out, err = call(capsys, f"add 719 483 --tile 1 --engine {engine}")
-    assert (code, out, ("proved" in err)) == (0, "719 + 483 = 1202\n", proved)
-    found = document(capsys, f"validate addition --bits 3 --tile 1 --engine {engine}")
-    assert (found["exact"], found["engine"], found["examples"]) == (True, engine.split()[0], 8)
-    assert found["cells"]["wrong"] == 0
-    found = document(capsys, f"trace addition p=3 q=1 --tile 1 --evaluate --engine {engine}")
-    assert (found["value"], found["cells"]["evaluated"]) == (4, True)
-
-
 # On graphs.
 
 

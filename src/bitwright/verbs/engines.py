@@ -17,7 +17,7 @@ from bitwright.rules.cells import Tile
 from bitwright.rules.pattern import Pattern, pattern_of
 from bitwright.theory.decisions import training_size
 from bitwright.theory.rounding import check_rounding
-from bitwright.verbs.sizes import check_tile
+from bitwright.verbs.open import check_tile
 
 if TYPE_CHECKING:
     from bitwright.engines.cells import Decider

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from bitwright.machines.programs import SubleqProgram as SubleqProgram
     from bitwright.networks.external import Model
     from bitwright.rules import Algorithm, NodeProgram, Program
+    from bitwright.rules.cells import Tile
     from bitwright.verbs.network import Network
 
 SIZED = ("addition", "multiplication", "permutation")  # available in every bit length
 NAMES = (*SIZED, "machine-v")
 IMAGES = (".dec", ".sq")
+MOST_TILE = 16  # neighbouring cells that are taken as one
 _MACHINES = "bitwright.machines.programs"
 
 
@@ -233,6 +235,19 @@ def open_subleq(target: str, choice: MachineChoice | None = None) -> SubleqProgr
     """Machine V with the image to run; the choice or the program itself gives its size."""
     found: SubleqProgram = import_module(_MACHINES).open_subleq(target, **vars(choice or MachineChoice()))
     return found
+
+
+def check_tile(tile: object) -> Tile:
+    """The checked number of neighbouring cells taken as one, or "all"."""
+    from bitwright.common.bits import shorten
+
+    if tile == "all":
+        return "all"
+    if type(tile) is not int or not 1 <= tile <= MOST_TILE:
+        raise InputError(
+            f"{option('tile')} is an integer from 1 to {MOST_TILE}, or all (the whole state), got {shorten(str(tile))}"
+        )
+    return tile
 
 
 def of_bits(what: Algorithm | NodeProgram) -> Algorithm:

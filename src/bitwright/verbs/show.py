@@ -17,9 +17,9 @@ from bitwright.rules import cells as of_program
 from bitwright.rules.cells import Kind, Tile
 from bitwright.rules.graph.schema import NodeWord
 from bitwright.rules.pattern import Pattern, first_cells
-from bitwright.verbs.open import subject
+from bitwright.verbs.open import check_tile, subject
 from bitwright.verbs.reports import Summary
-from bitwright.verbs.sizes import by_algorithm, check_tile
+from bitwright.verbs.sizes import by_algorithm
 
 _MOST_ROWS = 60  # in a table
 

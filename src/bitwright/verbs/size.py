@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import log
-from typing import Any, Literal, overload
+from typing import Any
 
 from bitwright.common.bits import shorten, whole_number
 from bitwright.common.errors import InputError, counted, option, suggestion
@@ -24,8 +24,8 @@ OF = ("ensemble", "network")
 _SCOPES = {"input": "one input", "inputs": "all inputs", "runs": "all steps of all runs"}
 
 
-class EnsembleSizes(Summary):
-    """How many networks must be averaged, under each rounding.
+class Size(Summary):
+    """How many networks must be averaged, under each rounding, or how wide one network should be.
 
     >>> from bitwright import addition, size
     >>> print(size(addition(10)))
@@ -42,22 +42,13 @@ class EnsembleSizes(Summary):
         """How many suffice with calibrated rounding; None if no finite number does."""
         return self.data["calibrated"]["networks"]  # type: ignore[no-any-return]
 
-
-class WidthOfNetwork(Summary):
-    """How wide one network with a zero-output start and calibrated rounding should be.
-
-    >>> from bitwright import addition, size
-    >>> size(addition(32), of="network", tile=1).width
-    128
-    """
-
     @property
     def width(self) -> int:
-        """The width that is expected to suffice with probability 1 - delta."""
+        """The width that is expected to suffice for one network with probability 1 - delta."""
         return self.data["width"]  # type: ignore[no-any-return]
 
 
-def _report_ensemble(name: str, n: dict[str, Any], of: str, scope: str) -> EnsembleSizes:
+def _report_ensemble(name: str, n: dict[str, Any], of: str, scope: str) -> Size:
     trust = f", assuming {n['assumption']} (declared, not proved)" if n["assumption"] else ""
     reach = f", in {n['covers']}" if n["n_source"] == "reachable" else ""
     lines = []
@@ -67,10 +58,10 @@ def _report_ensemble(name: str, n: dict[str, Any], of: str, scope: str) -> Ensem
     lines.append("  " + "; ".join(f"{rounding} with K = {K:,}" for rounding, K in n["examples"].items()))
     lines.append(f"  n at most {n['n_max']:,}, from {n['n_source']} ({scope})")
     wrong = f"wrong with probability at most {n['delta']:g}{trust}{reach}"
-    return EnsembleSizes(f"{name}: networks to average for {of}, {wrong}", lines, {"name": name} | n)
+    return Size(f"{name}: networks to average for {of}, {wrong}", lines, {"name": name} | n)
 
 
-def _report_width(name: str, found: NetworkWidth) -> WidthOfNetwork:
+def _report_width(name: str, found: NetworkWidth) -> Size:
     mean, low, high = found.error.interval
     where = {"states": "all states", "runs": "all runs", "cells": "all local states of its cells"}[found.domain]
     if found.domain == "runs" and not found.every:
@@ -99,18 +90,10 @@ def _report_width(name: str, found: NetworkWidth) -> WidthOfNetwork:
         "proved": False,
     }
     suffices = f"width {found.expected:,} is expected to suffice in {where}"
-    return WidthOfNetwork(f"{name}: {suffices} (delta {found.delta:g}; first order, not proved)", lines, data)
+    return Size(f"{name}: {suffices} (delta {found.delta:g}; first order, not proved)", lines, data)
 
 
-@overload
-def size(what: Sized, delta: float = 0.01, *, of: Literal["ensemble"] = "ensemble", **more: Any) -> EnsembleSizes: ...
-
-
-@overload
-def size(what: Sized, delta: float = 0.01, *, of: Literal["network"], **more: Any) -> WidthOfNetwork: ...
-
-
-def size(  # type: ignore[misc]
+def size(
     what: Sized,
     delta: float = 0.01,
     *,
@@ -122,7 +105,7 @@ def size(  # type: ignore[misc]
     padding: int | None = None,
     tile: Tile | None = None,
     progress: Teller | Progress | bool | None = None,
-) -> EnsembleSizes | WidthOfNetwork:
+) -> Size:
     """The number of networks that an ensemble needs for error probability `delta`, or the width that a network needs.
 
     Nothing is trained. The width law is of first order in 1/width, and no proof; `certify` is one.
@@ -143,8 +126,8 @@ def size(  # type: ignore[misc]
     >>> from bitwright import addition
     >>> size(addition(10)).networks, size(addition(10), tile=1).networks
     (50, 2)
-    >>> size(addition(4), of="network").width
-    782
+    >>> size(addition(4), of="network").width, size(addition(32), of="network", tile=1).width
+    (782, 128)
     """
     if of not in OF:
         raise InputError(f"{option('of')} is ensemble or network, got '{shorten(str(of))}'{suggestion(str(of), OF)}")

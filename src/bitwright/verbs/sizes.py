@@ -11,7 +11,7 @@ from bitwright.common.bits import shorten, whole_number
 from bitwright.common.errors import EffortError, InputError, OtherKindError, ProofError, counted, option
 from bitwright.rules import Algorithm, NodeProgram, NodeSchema, Program
 from bitwright.rules.algorithm import MAX_EXAMPLES
-from bitwright.verbs.open import subject
+from bitwright.verbs.open import check_tile, subject
 
 if TYPE_CHECKING:
     from bitwright.proofs.kinds import KindsProof
@@ -24,7 +24,6 @@ Programs = Sequence[Algorithm | NodeProgram]
 SizesAsked = str | int | Sequence[int]
 EVERY = "all"
 MOST_SIZES = 10_000
-MOST_TILE = 16  # neighbouring cells that are taken as one
 MOST_TEMPLATES = 1 << 23  # over all sizes: a minute or two of work, and about 2 GB
 BITS = "bits"  # the size of a shipped algorithm, which may be left unnamed
 _FEW_TEMPLATES = 20_000  # programs up to this size are also examined at other sizes
@@ -76,17 +75,6 @@ def at_size(name: str, size: str | None) -> str:
 def size_of(what: Algorithm | NodeProgram) -> str | None:
     """The size of a program, such as `4` or `l=1,k=3`; None for a program of fixed size."""
     return _text(what.sizing.numbers) or None if what.sizing is not None else None
-
-
-def check_tile(tile: object) -> Tile:
-    """The checked number of neighbouring cells taken as one, or "all"."""
-    if tile == "all":
-        return "all"
-    if type(tile) is not int or not 1 <= tile <= MOST_TILE:
-        raise InputError(
-            f"{option('tile')} is an integer from 1 to {MOST_TILE}, or all (the whole state), got {shorten(str(tile))}"
-        )
-    return tile
 
 
 def choose_pattern(algorithms: Sequence[Algorithm], tile: Tile, n: str | None, padding: int | None = None) -> Pattern:

@@ -38,10 +38,10 @@ from bitwright.verbs.cells import (
 from bitwright.verbs.engines import check_options
 from bitwright.verbs.executions import TOLERANCE, WIDER, Sample, cell_set, unseen, unseen_kinds
 from bitwright.verbs.network import Network, Training, load_networks, wider
-from bitwright.verbs.open import of_bits, subject
+from bitwright.verbs.open import check_tile, of_bits, subject
 from bitwright.verbs.progress import Teller, teller
 from bitwright.verbs.reports import Summary
-from bitwright.verbs.sizes import SizesAsked, at_size, check_tile, in_sizes, missing_size
+from bitwright.verbs.sizes import SizesAsked, at_size, in_sizes, missing_size
 
 Trainable = Algorithm | Program | NodeProgram
 _MOST_NETWORKS, _MOST_SEEDS = 10**6, 1_000
