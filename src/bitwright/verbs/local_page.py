@@ -27,7 +27,7 @@ from bitwright.rules.pattern import Pattern
 from bitwright.rules.text import parse_node_program
 from bitwright.verbs.cells import check_divides, pattern_of, train_on_pattern, train_smallest
 from bitwright.verbs.network import Network
-from bitwright.verbs.sizes import check_tile
+from bitwright.verbs.open import check_tile
 
 
 def pasted_rules(text: str, name: str) -> Algorithm:
