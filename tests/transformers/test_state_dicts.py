@@ -7,7 +7,6 @@ from safetensors.torch import save_file
 from torch_transformers import Gpt, Llama, randomized
 
 from bitwright.common.errors import InputError
-from bitwright.transformers import state_dicts
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.files import load_decoder, save_decoder
 from bitwright.transformers.modules import logits
@@ -89,43 +88,9 @@ def test_state_dicts_in_files(tmp_path):
         load_decoder(tmp_path / "model.safetensors")
 
 
-def test_state_dicts_in_npz_files(tmp_path):
-    module = randomized(Llama())
-    path = tmp_path / "model.npz"
-    np.savez_compressed(path, **{name: of.numpy() for name, of in module.state_dict().items()})
-    agrees(from_llama(read_state_dict(path), LLAMA), module)
-    for end in (0, 100, path.stat().st_size - 1):
-        (tmp_path / "cut.npz").write_bytes(path.read_bytes()[:end])
-        with pytest.raises(InputError, match=r"cut\.npz is not a file of weights: it may be truncated or damaged"):
-            read_state_dict(tmp_path / "cut.npz")
-
-
-class Exploit:
-    def __reduce__(self):
-        return exit, (3,)
-
-
-@pytest.mark.parametrize(
-    ("array", "match"),
-    [
-        (np.array([Exploit()], dtype=object), "not a plain array|of type object"),
-        (np.zeros(3, np.int64), "type int64; store it as floating-point numbers"),
-        (np.zeros((1,) * 5), "not a plain array"),
-        (np.zeros(1 << 16), "has 524,416 bytes; the limit is 100,000"),
-    ],
-    ids=["pickle", "integers", "dimensions", "bomb"],
-)
-def test_hostile_npz_files_are_refused(tmp_path, monkeypatch, array, match):
-    monkeypatch.setattr(state_dicts, "MAX_NPZ", 100_000)
-    np.savez_compressed(tmp_path / "model.npz", array)
-    with pytest.raises(InputError, match=match):
-        read_state_dict(tmp_path / "model.npz")
-
-
 def test_files_that_are_not_there_are_refused(tmp_path):
-    for name in ("none.npz", "none.safetensors"):
-        with pytest.raises(InputError, match="there is no file"):
-            read_state_dict(tmp_path / name)
+    with pytest.raises(InputError, match="there is no file"):
+        read_state_dict(tmp_path / "none.safetensors")
 
 
 def test_half_precision_is_read_exactly():
@@ -197,12 +162,8 @@ def test_layers_that_differ_are_refused():
         from_llama(weights, LLAMA)
 
 
-def test_another_layout_and_pickles_are_named(tmp_path):
-    gpt, llama = randomized(Gpt()).state_dict(), randomized(Llama()).state_dict()
-    with pytest.raises(InputError, match=r"lacks wte\.weight.*q_proj.*from_llama"):
-        from_gpt2(llama, GPT)
-    with pytest.raises(InputError, match=r"lacks embed_tokens\.weight.*c_attn.*from_gpt2"):
-        from_llama(gpt, LLAMA)
+def test_modules_and_pickles_are_refused(tmp_path):
+    gpt = randomized(Gpt()).state_dict()
     with pytest.raises(InputError, match="must be a mapping, got Gpt"):
         from_gpt2(Gpt(), GPT)
     for suffix in (".pt", ".bin"):

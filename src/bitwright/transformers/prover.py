@@ -57,23 +57,25 @@ def decide(
     check_fit(decoder, task)
     runtime = None if module is None else runtime_of(module, task)
     comparison = None if runtime is None else compare(decoder, runtime, task, seed)
-    few, end = task.inputs <= FEW, time.monotonic() + seconds
+    model, few, end = runtime or decoder, task.inputs <= FEW, time.monotonic() + seconds
+    names = (task.columns.statement, "stop") if task.layout.stop else (task.columns.statement,)
     if comparison is not None and not comparison.agrees:
-        claims = leave_open(task, "the decoder does not describe the module")
+        claims = leave_open(names, "the decoder does not describe the module")
     elif reason := not_covered(decoder):
-        claims = (
-            exhaust(runtime or decoder, task) if few else search_claims(runtime or decoder, task, reason, seed, end)
-        )
+        claims = leave_open(names, reason)
+        if not few and (example := search(model, task, seed, end - time.monotonic())) is not None:
+            at = int(example.step == len(task.layout.answer))
+            claims[at] = replace(claims[at], verdict="refuted", inputs=1, counterexample=example, open=())
     else:
-        hunt = Hunt(decoder, task, runtime or evaluator_of(decoder), seed)
+        hunt = Hunt(decoder, task, runtime or evaluator_of(decoder), names)
         varied = mixture_of(task).draw(VARIED, np.random.default_rng(seed))
         hunt.check(next(task.every_input()) if few else varied)
         with one_thread():
-            proofs = [prove(hunt, about, arithmetic, end, progress or (lambda *_: None)) for about in claim_names(task)]
-        claims = tuple(hunt.refute(claim) for claim in proofs)
-        if few and any(claim.verdict == "not decided" for claim in claims):
-            claims = try_all(claims, runtime or decoder, task)
-    return Decision(task, decoder, claims, comparison)
+            proofs = [prove(hunt, about, arithmetic, end, progress or (lambda *_: None)) for about in names]
+        claims = [hunt.refute(claim) for claim in proofs]
+    if few and (comparison is None or comparison.agrees):
+        claims = try_all(claims, model, task)
+    return Decision(task, decoder, tuple(claims), comparison)
 
 
 def not_covered(decoder: Decoder) -> str:
@@ -83,19 +85,15 @@ def not_covered(decoder: Decoder) -> str:
     return "" if decoder.layers[0].heads else "proofs cover decoders with attention; this decoder has no heads"
 
 
-def claim_names(task: ColumnTask) -> tuple[str, ...]:
-    return (task.columns.statement, "stop") if task.layout.stop else (task.columns.statement,)
-
-
-def leave_open(task: ColumnTask, reason: str) -> tuple[DecoderClaim, ...]:
+def leave_open(names: Sequence[str], reason: str) -> list[DecoderClaim]:
     """The claims, all undecided for this reason."""
-    return tuple(
-        DecoderClaim(about, "not decided", "float32", "search", 0, open=(reason,)) for about in claim_names(task)
-    )
+    return [DecoderClaim(about, "not decided", "float32", "search", 0, open=(reason,)) for about in names]
 
 
-def try_all(claims: Sequence[DecoderClaim], model: Module, task: ColumnTask) -> tuple[DecoderClaim, ...]:
-    """The claims, with undecided ones tested exhaustively; they keep the open cases of their proofs."""
+def try_all(claims: Sequence[DecoderClaim], model: Module, task: ColumnTask) -> list[DecoderClaim]:
+    """The claims, with undecided ones tested on every input; they keep what their proofs left open."""
+    if all(claim.verdict in ("proved", "refuted") for claim in claims):
+        return list(claims)
     found, last = [], len(task.layout.answer)
     for claim, tested in zip(claims, exhaust(model, task), strict=True):
         example = tested.counterexample
@@ -104,17 +102,7 @@ def try_all(claims: Sequence[DecoderClaim], model: Module, task: ColumnTask) -> 
             open_ = () if example is not None else (*claim.open, *tested.open)
             claim = replace(tested, boxes=claim.boxes, open=open_)
         found.append(claim)
-    return tuple(found)
-
-
-def search_claims(model: Module, task: ColumnTask, reason: str, seed: int, end: float) -> tuple[DecoderClaim, ...]:
-    """The claims if nothing can be proved and there are many inputs: open, or refuted by a search."""
-    example = search(model, task, seed, seconds=end - time.monotonic())
-    claims = [*leave_open(task, reason)]
-    if example is not None:
-        at = int(example.step == len(task.layout.answer))
-        claims[at] = replace(claims[at], verdict="refuted", inputs=1, counterexample=example, open=())
-    return tuple(claims)
+    return found
 
 
 @dataclass
@@ -124,7 +112,7 @@ class Hunt:
     decoder: Decoder
     task: ColumnTask
     model: Evaluator  # replays the candidates
-    seed: int
+    names: tuple[str, ...]  # the subjects of the claims
     examples: dict[str, Counterexample] = field(default_factory=dict)  # by subject of the claim
 
     def check(self, inputs: Ints) -> None:
@@ -136,7 +124,7 @@ class Hunt:
         last = len(self.task.layout.answer)
         for some in ((first >= 0) & (first < last), first == last):
             for example in replay(self.model, self.task, inputs[some]):
-                about = claim_names(self.task)[example.step == last]
+                about = self.names[example.step == last]
                 if about not in self.examples and self._confirms(example):
                     self.examples[about] = example
                     break
@@ -221,7 +209,7 @@ class BoxProof:
         for number, groups in enumerate(every):
             proof = StepProof()
             if self.patient or not missing:
-                proof = self._prove(groups, np.random.default_rng([self.hunt.seed, number]))
+                proof = self._prove(groups)
             self.done = (number + 1) / len(every)
             self.boxes, least = self.boxes + proof.bounded, min(least, proof.least)
             place = describe(task, groups[0]).partition(" ")[0].rstrip(",")
@@ -238,10 +226,10 @@ class BoxProof:
             return replace(claim, open=tuple(missing))
         return replace(claim, verdict="proved", inputs=task.inputs, margin=float(least), trees=trees)
 
-    def _prove(self, groups: list[Group], rng: np.random.Generator) -> StepProof:
+    def _prove(self, groups: list[Group]) -> StepProof:
         try:
             self.tick()
-            return prove_step(step_of(self.table, groups), self._halt, rng)
+            return prove_step(step_of(self.table, groups), self._halt)
         except TimeoutError:
             return StepProof()
 

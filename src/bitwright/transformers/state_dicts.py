@@ -13,13 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
-from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
 from bitwright.common.bits import shorten
 from bitwright.common.errors import InputError, listing, suggestion
-from bitwright.common.files.arrays import ArrayFile
 from bitwright.common.files.storage import as_path
 from bitwright.transformers.decoder import (
     Activation,
@@ -37,13 +35,6 @@ from bitwright.transformers.decoder import (
 from bitwright.transformers.files import open_weights
 
 WHAT = "a file of weights"
-LAYOUTS = {  # a name unique to each layout
-    "from_gpt2": "attn.c_attn",
-    "from_llama": "self_attn.q_proj",
-    "GPT-NeoX, which is not read": "attention.query_key_value",
-    "torch.nn.Transformer, which is not read": "self_attn.in_proj_weight",
-}
-MAX_NPZ = 1 << 30  # bytes, unpacked
 
 
 @dataclass(frozen=True)
@@ -68,25 +59,9 @@ class LlamaOptions:
 
 
 def read_state_dict(path: str | Path) -> dict[str, Any]:
-    """The arrays of a .safetensors or .npz file, by name; nothing is unpickled."""
-    place = as_path(path, WHAT)
-    if place.suffix == ".npz":
-        return _read_npz(place)
-    file = open_weights(place, WHAT)
+    """The arrays of a .safetensors file, by name; nothing is unpickled."""
+    file = open_weights(as_path(path, WHAT), WHAT)
     return {name: file.read(name) for name in file.entries}
-
-
-def _read_npz(path: Path) -> dict[str, Any]:
-    try:
-        with ZipFile(path) as archive:
-            names = [name.removesuffix(".npy") for name in archive.namelist()]
-    except (BadZipFile, OSError, ValueError, NotImplementedError):
-        names = []
-    arrays: dict[str, Any] = {}
-    with ArrayFile(path, names, WHAT) as file:
-        for name in names:
-            arrays[name] = file.read_array(name, "f", None, MAX_NPZ - sum(array.nbytes for array in arrays.values()))
-    return arrays
 
 
 def from_gpt2(weights: Mapping[str, Any], options: GptOptions) -> Decoder:
@@ -94,7 +69,7 @@ def from_gpt2(weights: Mapping[str, Any], options: GptOptions) -> Decoder:
 
     Matrices may be (in, out), as in GPT-2, or (out, in), as in nanoGPT.
     """
-    names = _Names(weights, "from_gpt2", ("_orig_mod.", "transformer."))
+    names = _Names(weights, ("_orig_mod.", "transformer."))
     tokens, positions = names.take("wte.weight", 2), names.take("wpe.weight", 2)
     names.turned = names.shape("h.0.attn.c_attn.weight")[0] != tokens.shape[1]
     layers = []
@@ -116,7 +91,7 @@ def from_llama(weights: Mapping[str, Any], options: LlamaOptions) -> Decoder:
 
     Its head may be tied. Scaled RoPE and sliding-window attention are not covered; `compare` detects them.
     """
-    names = _Names(weights, "from_llama", ("_orig_mod.", "model."))
+    names = _Names(weights, ("_orig_mod.", "model."))
     tokens = names.take("embed_tokens.weight", 2)
     key_heads = options.key_heads or options.heads
     layers = []
@@ -181,11 +156,10 @@ class _Names:
 
     turned = True  # matrices are (out, in)
 
-    def __init__(self, weights: Mapping[str, Any], layout: str, prefixes: tuple[str, ...]) -> None:
+    def __init__(self, weights: Mapping[str, Any], prefixes: tuple[str, ...]) -> None:
         if not isinstance(weights, Mapping) or not weights:
             what = "is empty" if isinstance(weights, Mapping) else f"must be a mapping, got {type(weights).__name__}"
             raise InputError(f"the state dict {what}; pass the result of module.state_dict()")
-        self.layout = layout
         self.left: dict[str, Any] = {}
         for name, value in weights.items():
             for prefix in prefixes:
@@ -198,14 +172,8 @@ class _Names:
     def shape(self, name: str) -> tuple[int, ...]:
         if name not in self.left:
             known = suggestion(name, self.left) or f"; it starts with {listing([*map(shorten, self.left)], 3)}"
-            raise InputError(f"the state dict lacks {name}{self._other() or known}")
+            raise InputError(f"the state dict lacks {name}{known}")
         return tuple(getattr(self.left[name], "shape", ()))
-
-    def _other(self) -> str:
-        """A hint if the names belong to another layout."""
-        names = " ".join(self.left)
-        hints = (f"; {sign} belongs to {of}" for of, sign in LAYOUTS.items() if of != self.layout and sign in names)
-        return next(hints, "")
 
     def take(self, name: str, dimensions: int) -> Any:
         """The array of a name, which is marked as used."""
@@ -253,7 +221,7 @@ class _Names:
         head = self.take("lm_head.weight", 2) if "lm_head.weight" in self.left else tables[0][0]
         head = Linear(head.T, self.take_optional("lm_head.bias"))
         if self.left:
-            raise InputError(f"the state dict contains unknown {listing([*map(shorten, self.left)], 5)}{self._other()}")
+            raise InputError(f"the state dict contains unknown {listing([*map(shorten, self.left)], 5)}")
         decoder = Decoder(tables, tuple(layers), norm, (head,))
         check(decoder)
         return decoder

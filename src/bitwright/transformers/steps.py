@@ -197,7 +197,7 @@ class Front(RowArrays):
     nodes: Ints
 
 
-def prove_step(step: Step, halt: Callable[[StepProof, Ints], bool], rng: np.random.Generator) -> StepProof:
+def prove_step(step: Step, halt: Callable[[StepProof, Ints], bool]) -> StepProof:
     """Splits boxes until all margins are positive, or until `halt`, called with the proof and candidates, is true."""
     proof, cases = StepProof(), np.arange(len(step.groups))
     front = Front(
@@ -210,7 +210,7 @@ def prove_step(step: Step, halt: Callable[[StepProof, Ints], bool], rng: np.rand
         worst = np.argsort(np.where(variables < 0, -np.inf, margins.center), kind="stable")[:CANDIDATES]
         proof.stuck += now.case[variables < 0].tolist()
         now, variables, tried = now[variables >= 0], variables[variables >= 0], now[worst]
-        if halt(proof, _candidates(step, tried, outputs[worst], margins.slopes[worst], rng)):
+        if halt(proof, _candidates(step, tried, outputs[worst], margins.slopes[worst])):
             proof.waiting = len(front) + len(now)
             return proof
         front = Front.joined([front, _split(now, variables, proof.trees)])
@@ -240,18 +240,7 @@ def choose_variables(step: Step, front: Front, outputs: Outputs, slopes: Reals) 
         variables[rows] = most_influence(
             query.entries, columns, step.cases, part.boxes, part.case, outputs[rows], slopes[rows]
         )
-    width = front.boxes[:, 1] - front.boxes[:, 0]
-    for state in own_states(step):
-        variables = np.where(width[:, state] > 0, state, variables)
     return variables
-
-
-def own_states(step: Step) -> list[int]:
-    """The variables of the states before and after the column written by a step."""
-    task, number = step.table.task, step.groups[0][0]
-    end = len(task.columns.words) * task.columns.length
-    column = task.layout.answer[number].column if number < len(task.layout.answer) else -1
-    return [end + column, end + column + 1] if column >= 0 else [end + task.columns.length]
 
 
 def _split(front: Front, variables: Ints, trees: Trees) -> Front:
@@ -262,11 +251,10 @@ def _split(front: Front, variables: Ints, trees: Trees) -> Front:
     return Front(halves, np.repeat(front.case, 2), children)
 
 
-def _candidates(step: Step, front: Front, outputs: Outputs, slopes: Reals, rng: np.random.Generator) -> Ints:
-    """(n, words, length) for each box the input with the smallest margin to first order, and a random input."""
+def _candidates(step: Step, front: Front, outputs: Outputs, slopes: Reals) -> Ints:
+    """(n, words, length) for each box the input with the smallest margin to first order."""
     columns, found = step.table.task.columns, []
     for query, rows in step.by_query(front.case):
         part, share = front[rows], shares(query.entries, outputs[rows], slopes[rows])
-        for tilt in (1.0, rng.normal(size=share.shape)):
-            found.append(extreme_inputs(step.table.edges, step.cases, part.boxes, part.case, share * tilt))
+        found.append(extreme_inputs(step.table.edges, step.cases, part.boxes, part.case, share))
     return np.concatenate(found) if found else np.zeros((0, len(columns.words), columns.length), np.int64)
