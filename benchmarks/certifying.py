@@ -13,9 +13,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.measure import Row, readable, seconds
-from bitwright import Algorithm, addition, multiplication, train
+from bitwright import Algorithm, addition, multiplication
 from bitwright.common.workers import cores, in_threads
 from bitwright.common.workers.linear_algebra import one_thread
+from bitwright.networks import Recipe, train
 from bitwright.proofs.exhaustion.certificate import certify_network
 from bitwright.rules.pattern import Pattern
 from bitwright.verbs.cells import quantized
@@ -35,7 +36,7 @@ def large() -> Iterator[Row]:
 def proof(what: str, algorithm: Algorithm, width: int, domain: str, target: str) -> Row:
     """A proof, training not counted; the matrix rate is the better of before and after."""
     network, _ = quantized(
-        [train(algorithm, tile="all", integer=False, width=width).weights],
+        train(algorithm.program, Recipe(width))[0],
         Pattern.of_state(algorithm.program),
         runs=algorithm,
     )

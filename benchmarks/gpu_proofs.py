@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from bitwright import Algorithm, addition, multiplication, train
+from bitwright import Algorithm, addition, multiplication
 from bitwright.engines.integer import DeviceSums
+from bitwright.networks import Recipe, train
 from bitwright.networks.integer import ExactSums
 from bitwright.proofs.exhaustion.certificate import certify_network
 from bitwright.proofs.exhaustion.device import DeviceProver
@@ -81,8 +82,8 @@ def same_sums(algorithm: Algorithm, network: Any) -> None:
 
 def prove(algorithm: Algorithm, width: int, domain: str, rates: dict[str, float]) -> None:
     begin = time.perf_counter()
-    trained = train(algorithm, tile="all", integer=False, width=width).weights
-    network, cost = quantized([trained], Pattern.of_state(algorithm.program), runs=algorithm)
+    trained = train(algorithm.program, Recipe(width))[0]
+    network, cost = quantized(trained, Pattern.of_state(algorithm.program), runs=algorithm)
     spent = time.perf_counter() - begin
     same_sums(algorithm, network)
     task = ProofTask(algorithm, network, domain, "cuda")

@@ -22,11 +22,11 @@ import torch
 
 from bitwright import permutation
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
-from bitwright.networks import Plan
 from bitwright.networks.descent import NetworkShape
 from bitwright.theory.encoding.training_set import TrainingSet
 from paper.descent import descend_many
 from paper.fused import train_drawn
+from paper.training import Plan
 
 LINES: list[dict[str, Any]] = []
 DESCENTS = {name: {"descent": name} for name in ("plain", "momentum", "balanced")}

@@ -33,7 +33,7 @@ from bitwright.runs.sliced import SlicedRuns, counting
 from bitwright.theory.decisions import decide
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.validation import make_task, validate
-from bitwright.verbs.engines import EngineChoice, choose_engine
+from bitwright.verbs.engines import engine_for
 from paper.style import COLOURS, plot_style
 
 ROOT = Path(__file__).parent.parent
@@ -131,7 +131,7 @@ def evaluations(bits: int, name: str) -> int:
 
 def every_input(algorithm: Algorithm, rounding: str = "calibrated") -> float:
     """Seconds for every input; the best of several where that is short."""
-    task = make_task(algorithm, choose_engine(algorithm, EngineChoice("limit", rounding)))
+    task = make_task(algorithm, engine_for(algorithm, "limit", None, {"rounding": rounding}))
     spent: list[float] = []
     while len(spent) < 9 and sum(spent) < 8:
         begin = time.perf_counter()

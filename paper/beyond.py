@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.networks.descent import STARTS
 from bitwright.theory.closed_form import FloatArray
 from paper.beyond_measure import (
     ENSEMBLES,
@@ -23,6 +22,7 @@ from paper.beyond_measure import (
 from paper.figures import Figure, Setting, Tables, collect
 from paper.style import COLOURS, MARKERS, label
 from paper.table import Table, geometric
+from paper.training import STARTS
 
 # Task and bits, with the most members of a random start and of a zero start.
 FAST = (("addition", 2, 400, 40), ("addition", 4, 600, 60), ("multiplication", 2, 24, 24), ("SBN", 2, 8, 8))

@@ -10,12 +10,11 @@ import numpy as np
 
 from bitwright.common.bits import BoolArray, to_bits
 from bitwright.common.errors import InputError
-from bitwright.engines.make import network_engine
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.machines import Code, Instruction, Machine, Sizes, machine_b
-from bitwright.networks import Plan, Recipe, TrainingError, train
-from bitwright.networks.descent import STARTS, Descent, Start
+from bitwright.networks import TrainingError
+from bitwright.networks.network import Descent
 from bitwright.rules import Algorithm, Program
 from bitwright.rules.algorithms import addition, multiplication
 from bitwright.runs.loop import drive, ending_of
@@ -28,6 +27,8 @@ from bitwright.validation.judge import Comparison, Definition
 from paper.accuracy import expected_accuracy, networks_for
 from paper.members import TestSet, TrainedMembers, curve, sizes_to
 from paper.table import Row
+from paper.torch_network import TorchNetworkEngine
+from paper.training import STARTS, Plan, Recipe, Start, train
 
 ACCURACY = 0.9
 ENSEMBLES = (
@@ -147,14 +148,8 @@ def every_rows(device: str, job: Every) -> list[Row]:
     """All products through one network: each step against the templates, each answer against Python's own product."""
     algorithm = multiplication(job.bits)
     network, _ = train(algorithm.program, _recipe(job.width, job.seed, "zero", device, "momentum"))
-    engine: Engine
-    if device == "cpu":
-        engine, where = network_engine(algorithm.program, [network], "calibrated"), "CPU, numpy"
-    else:
-        from paper.torch_network import TorchNetworkEngine
-
-        engine = TorchNetworkEngine(algorithm.program, [network], device=device, dtype="bfloat16")
-        where = f"{device}, bfloat16"
+    dtype = "float32" if device == "cpu" else "bfloat16"
+    engine, where = TorchNetworkEngine(algorithm.program, [network], device=device, dtype=dtype), f"{device}, {dtype}"
     total, wrong_steps, wrong_answers, margin = 0, 0, 0, float("inf")
     pairs = list(product(range(1 << job.bits), range(1 << job.bits)))
     for first in range(0, len(pairs), engine.chunk):
@@ -187,8 +182,7 @@ def _closed_loop(algorithm: Algorithm, engine: Engine, starts: BoolArray) -> tup
 def _recipe(width: int, seed: int, start: str, device: str, descent: Descent = "plain") -> Recipe:
     """Plain descent for ensembles, as the theorem has it; momentum for single networks."""
     chosen: Start = next(name for name in STARTS if name == start)
-    trainer = "numpy" if device == "cpu" else "torch"
-    return Recipe(width, seed, start=chosen, plan=Plan(1e-4, descent), trainer=trainer, device=device)
+    return Recipe(width, seed, start=chosen, plan=Plan(1e-4, descent), device=device)
 
 
 def _seed(seed: int, task: str, bits: int, trial: int) -> int:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.networks import History, Plan
-from bitwright.networks.descent import NetworkShape, torch_module
+from bitwright.networks.descent import History, NetworkShape, torch_module
+from paper.training import Plan
 
 
 def descend_many(

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from bitwright.common.bits import BoolArray
 from bitwright.common.errors import InputError
-from bitwright.networks import History, Plan, Recipe
-from bitwright.networks.descent import NetworkShape, check_device, torch_module
+from bitwright.networks.descent import History, NetworkShape, check_device, torch_module
 from bitwright.rules import Program
 from bitwright.theory.encoding.training_set import TrainingSet
 from paper.descent import descend_many
+from paper.training import Plan, Recipe, check_shape
 
 
 def fused_kernels(shape: NetworkShape) -> Any:
@@ -82,11 +82,11 @@ def train_members(
 def draw(
     torch: Any, device: Any, shape: NetworkShape, recipe: Recipe, member: int
 ) -> tuple[Any, Any]:  # (width, K), (k, width)
-    """Initial weights as in `start.initial_weights`, drawn on the device by a generator of the member's own.
+    """Initial weights as in `paper.training.initial_weights`, drawn on the device by a generator of the member's own.
 
     In NumPy the weights of a wide network take longer to draw than a device takes to train it.
     """
-    shape.check(recipe.start)
+    check_shape(shape, recipe.start)
     sequence = np.random.SeedSequence(recipe.seed, spawn_key=(member,))
     generator = torch.Generator(device).manual_seed(int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1)))
     draws = shape.width // 2 if recipe.start == "zero" else shape.width

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bitwright.common.bits import BoolArray
-from bitwright.networks import Plan, Recipe, TrainingError, train
+from bitwright.networks import TrainingError
 from bitwright.networks.network import LearntFrom
 from bitwright.networks.train import ExecutionSet
 from bitwright.proofs.exhaustion.domains import StatesDomain
@@ -25,6 +25,7 @@ from bitwright.theory.rounding import scale_weights
 from paper.figures import Figure, Setting, Tables, collect
 from paper.style import COLOURS, MARKERS, label
 from paper.table import Row, Table, geometric
+from paper.training import Plan, Recipe, train
 
 COLUMNS = ("of", "bits", "source", "labels", "trial", "K", "examples", "right", "right_in_runs", "tested", "width")
 SOURCES = ("states", "runs")
@@ -88,7 +89,7 @@ class _Outputs:
             origin = LearntFrom("states", examples.labelled, 1, examples.examples, None, None, examples.sha256)
             recipe = Recipe(width, seed, plan=Plan(1e-2, "momentum"))
             try:
-                self._evaluate = train(examples.program, recipe, None, ExecutionSet(examples, origin))[0]
+                self._evaluate = train(examples.program, recipe, ExecutionSet(examples, origin))[0]
             except TrainingError:  # then nothing is right
                 self._evaluate = lambda inputs: np.full((len(inputs), examples.program.bits), np.nan)
 

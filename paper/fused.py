@@ -20,7 +20,8 @@ import triton
 import triton.language as tl
 from numpy.typing import NDArray
 
-from bitwright.networks.descent import History, NetworkShape, Plan, Start
+from bitwright.networks.descent import History, NetworkShape
+from paper.training import Plan, Start, check_shape
 
 MOST = 64  # rows and columns of E that fit the registers
 _UNITS = 64  # hidden units in a tile
@@ -78,7 +79,7 @@ class _Weights:
     def draw(self, start: Start, seed: int, members: Sequence[int], shares: Any) -> None:
         """Standard normals, member i's from the seed and i alone; and their shares of w2 relu(w1)."""
         shape = self.shape
-        shape.check(start)
+        check_shape(shape, start)
         seeds = torch.from_numpy(_keys(seed, members)).to(self.first.device)
         drawn = shape.width // 2 if start == "zero" else shape.width
         _draw[(self.programs, len(members))](

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.common.bits import BoolArray
-from bitwright.networks import Recipe, train
 from bitwright.rules import Program
 from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, Kind, covariance, weights
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.rounding import Rounding, Thresholds
 from paper.accuracy import signed_gaps
+from paper.training import Recipe, train
 
 Outputs = NDArray[np.floating]  # (members, states, k)
 

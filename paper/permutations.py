@@ -7,12 +7,11 @@ from math import log
 
 import numpy as np
 
-from bitwright.networks import Plan, Recipe
-from bitwright.networks.descent import PARAMETRIZATIONS
 from bitwright.rules.algorithms import permutation
 from bitwright.runs.successors import random_starts
 from bitwright.theory.closed_form import Kind, variance, weights
 from paper.members import Growing, LimitMembers, TestSet, TrainedMembers
+from paper.training import PARAMETRIZATIONS, Plan, Recipe
 
 COLUMNS = ("source", "parametrization", "k", "trial", "width", "seed", "inputs", "networks", "accuracy", "device")
 INPUTS = 1_000
@@ -62,8 +61,7 @@ def members_of(job: Trial, test: TestSet, device: str) -> tuple[Growing, str]:
     if job.source == "limit":
         return LimitMembers(test, kind, seed), "limit"
     plan = Plan(TOLERANCE, "plain", parametrization=job.parametrization)  # type: ignore[arg-type]
-    trainer = "numpy" if device == "cpu" else "torch"
-    recipe = Recipe(job.width or 1, seed, start="random", plan=plan, trainer=trainer, device=device)
+    recipe = Recipe(job.width or 1, seed, start="random", plan=plan, device=device)
     trained = TrainedMembers(test, recipe)
     return trained, trained.device
 

@@ -10,13 +10,21 @@ from numpy.typing import NDArray
 
 from bitwright.common.bits import BoolArray
 from bitwright.common.errors import InputError
-from bitwright.engines.cells.network import check_finite, check_networks
 from bitwright.engines.device_matching import DeviceMatching, TensorBatch, aligned, padded
 from bitwright.engines.protocol import Batch, Engine
 from bitwright.networks import FloatNetwork
 from bitwright.networks.descent import check_device, torch_module
 from bitwright.rules import Program
 from bitwright.theory.rounding import Rounding, scale_weights
+
+
+def check_networks(program: Program, networks: Sequence[FloatNetwork]) -> int:
+    """K of the networks' common training set; raises InputError if they belong to another set or program."""
+    kinds = {(network.origin.padding, network.origin.scale) for network in networks}
+    if len(kinds) != 1 or any(network.origin.program_id != program.id for network in networks):
+        raise InputError("all networks of an ensemble must be trained in the same way on this program's training set")
+    return program.templates + networks[0].origin.padding
+
 
 DTYPES = ("float32", "float64", "bfloat16", "float16")
 
@@ -126,5 +134,6 @@ class TorchBatch(TensorBatch):
 
     def _handed_out(self, tensor: Any) -> NDArray[Any]:
         found = super()._handed_out(tensor)
-        check_finite(bool(self._finite))
+        if not bool(self._finite):
+            raise InputError("the network's outputs are not finite; its weights are too large for this precision")
         return found

@@ -10,16 +10,16 @@ import numpy as np
 
 from bitwright.common.bits import BoolArray
 from bitwright.machines import Sizes, machine_b
-from bitwright.networks import Plan, Recipe, TrainingError, train
-from bitwright.networks.descent import NetworkShape, initial_weights
+from bitwright.networks import TrainingError
+from bitwright.networks.descent import NetworkShape
 from bitwright.rules import Builder, Program, span
 from bitwright.rules.algorithms import addition, multiplication, permutation
-from bitwright.rules.pattern import Pattern
+from bitwright.rules.pattern import Pattern, pattern_of
 from bitwright.theory import width_plan
 from bitwright.theory.closed_form import FloatArray, weights
 from bitwright.theory.width_plan import Region, WidthField, worst_error
-from bitwright.verbs.cells import pattern_of
 from paper.table import Row
+from paper.training import Plan, Recipe, initial_weights, train
 from paper.width_integrals import Sums, spread
 
 SPREADS = ("program", "width", "members", "states", "seed", "device", "K", "ratio", "error", "bias")

@@ -1,10 +1,9 @@
-"""What all tests share: caches go to a folder of their own."""
+"""What all tests share."""
 
 import gc
 import os
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests in other processes have the other cores; NumPy reads it once
@@ -53,17 +52,6 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def private_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    before = os.environ.get("BITWRIGHT_CACHE")
-    os.environ["BITWRIGHT_CACHE"] = str(tmp_path_factory.mktemp("cache"))
-    yield
-    if before is None:
-        del os.environ["BITWRIGHT_CACHE"]
-    else:
-        os.environ["BITWRIGHT_CACHE"] = before
 
 
 @pytest.fixture

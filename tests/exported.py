@@ -11,19 +11,18 @@ from pathlib import Path
 
 import numpy as np
 from long import LONG
-from whole import odd_program, whole, with_weights
+from whole import engine_of, odd_program, whole, with_weights
 
 from bitwright import Algorithm, addition, multiplication, parse
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.engines.make import network_engine
 from bitwright.engines.protocol import Engine
 from bitwright.exports import Exported, exported_cells
-from bitwright.networks import IntegerNetwork, Plan, Recipe, save_network
+from bitwright.networks import IntegerNetwork, Recipe, save_network
 from bitwright.networks.integer import decide_bits
-from bitwright.rules.pattern import Pattern
+from bitwright.rules.pattern import Pattern, pattern_of
 from bitwright.rules.text import load_any
 from bitwright.runs.run import run_batch
-from bitwright.verbs.cells import pattern_of, train_on_pattern
+from bitwright.verbs.cells import train_on_pattern
 
 Ask = Callable[[str, str, Sequence[str]], list[str]]
 
@@ -76,8 +75,8 @@ steps 5
 def cells_network(name: str, width: int = 64, tile: int = 1) -> tuple[Pattern, IntegerNetwork]:
     """A network of the cells of some programs."""
     pattern = pattern_of([one.program for one in PROGRAMS[name]()], tile)
-    found = train_on_pattern(pattern, Recipe(width, plan=Plan(descent="momentum")))
-    return pattern, found.network
+    found = train_on_pattern(pattern, Recipe(width))
+    return pattern, found.weights
 
 
 PROGRAMS: dict[str, Callable[[], list[Algorithm]]] = {
@@ -98,8 +97,8 @@ def case(name: str) -> tuple[Exported, Engine]:
     if kind == "whole":
         algorithm = odd_program() if what == "odd" else addition(3)
         network = changed(whole(algorithm.program, int(width)), *how)
-        return exported_cells(network, Pattern.of_state(algorithm.program), algorithm), network_engine(
-            algorithm.program, [network]
+        return exported_cells(network, Pattern.of_state(algorithm.program), algorithm), engine_of(
+            algorithm.program, network
         )
     pattern, network = cells_network(what, int(width), int(tile or 1))
     algorithm = PROGRAMS[what]()[-1]
@@ -107,7 +106,7 @@ def case(name: str) -> tuple[Exported, Engine]:
     if how == ["level"]:
         found = exported_cells(with_weights(network, thresholds=level(found)), pattern, algorithm)
     network = found.network
-    return found, CellEngine(algorithm.program, pattern, [network], evaluate=True)
+    return found, CellEngine(algorithm.program, pattern, network)
 
 
 def changed(network: IntegerNetwork, how: str = "") -> IntegerNetwork:

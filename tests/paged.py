@@ -11,11 +11,11 @@ from bitwright import addition, multiplication
 from bitwright.exports import Exported, claim_of
 from bitwright.exports.pages import engine_text, joined, network_facts
 from bitwright.machines.programs import SubleqProgram, open_program, open_subleq
-from bitwright.networks import IntegerNetwork, Plan, Recipe
+from bitwright.networks import IntegerNetwork, Recipe
 from bitwright.pages.library import library_script
 from bitwright.rules import NodeProgram, parse_node_program
-from bitwright.rules.pattern import Pattern
-from bitwright.verbs.cells import pattern_of, train_on_pattern
+from bitwright.rules.pattern import Pattern, pattern_of
+from bitwright.verbs.cells import train_on_pattern
 
 ROOT = Path(__file__).parents[1]
 
@@ -51,7 +51,7 @@ def network_for(name: str, width: int = 256) -> tuple[IntegerNetwork, Pattern]:
     else:
         own = [one.program for one in node_program(name).schemas()]
     pattern = pattern_of(own)
-    return train_on_pattern(pattern, Recipe(width, plan=Plan(descent="momentum"))).network, pattern
+    return train_on_pattern(pattern, Recipe(width)).weights, pattern
 
 
 @cache

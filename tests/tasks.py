@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from bitwright import Algorithm, Network
 from bitwright.validation import Oracle, Task, make_task
-from bitwright.verbs.engines import EngineChoice, choose_engine
+from bitwright.verbs.engines import engine_for
 
 
 @dataclass(frozen=True)
@@ -34,10 +33,9 @@ def task_of(
     sample_seed: int = 0,
     limit: int | None = None,
     plain: bool = False,
-    files: tuple[Path, ...] = (),
+    network: Network | None = None,
     **settings: Any,
 ) -> Task:
-    """`files` are of trained networks, `settings` those of the engine: rounding, padding, networks, ..."""
-    trained = [Network.load(file, algorithm) for file in files]
-    chosen = choose_engine(algorithm, EngineChoice(engine, **settings), trained)
+    """`settings` are those of the engine: rounding, padding, networks, ..."""
+    chosen = engine_for(algorithm, engine, network, settings)
     return make_task(algorithm, chosen, oracle, random, sample_seed, limit, plain)

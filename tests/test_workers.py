@@ -193,11 +193,11 @@ def test_a_worker_that_goes_on_has_the_oracle_and_the_network_of_each_validation
     from tasks import task_of  # here: worker processes import this module
 
     from bitwright import addition
-    from bitwright.networks import FloatNetwork, Plan, Recipe, save_network, train
+    from bitwright.networks import FloatNetwork, Recipe, save_network, train
     from bitwright.validation import Function, validate
 
     file, path, algorithm = tmp_path / "rewritten_oracle.py", tmp_path / "n.safetensors", addition(2)
-    good = train(algorithm.program, Recipe(2_048, plan=Plan(descent="momentum")))[0]
+    good = train(algorithm.program, Recipe(2_048))[0]
     bad = FloatNetwork(good.first.copy(), -good.last, good.origin)
     for network, sign, verdict in ((good, "+", "exact"), (good, "-", "not exact"), (bad, "+", "not exact")) * 2:
         file.write_text(f"def total(p, q): return p {sign} q\n")

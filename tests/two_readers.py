@@ -13,7 +13,7 @@ from checking import SCEPTIC, checked
 import bitwright
 from bitwright import Algorithm, Certificate, addition, certify
 from bitwright.common.errors import InputError, ProofError
-from bitwright.networks import IntegerNetwork, Plan, Recipe, load_any_network, quantize, save_network, train
+from bitwright.networks import IntegerNetwork, Recipe, load_network, quantize, save_network, train
 
 CHECKER = SCEPTIC / "check_network.py"
 INFORMATION = {"margin", "members", "sizes", "version"}  # of a certificate: what the sceptic does not look at
@@ -47,7 +47,7 @@ def bitwright_says(algorithm: Algorithm, network: Path, certificate: Path) -> tu
     """The same for `certify --check`; any other exception is a defect."""
     try:
         found = Certificate.load(certificate)
-        found.check(algorithm, load_any_network(network, algorithm.program))
+        found.check(algorithm, load_network(network, algorithm.program))
     except ProofError as error:
         return 1, str(error)
     except InputError as error:
@@ -62,8 +62,8 @@ def _trained(domain: str) -> tuple[Algorithm, str, IntegerNetwork]:
         cells = bitwright.train(addition(3))
         return Algorithm("cells", cells.pattern.program), addition(3).text(), cells.weights
     algorithm = addition(1)
-    network = train(algorithm.program, Recipe(128, plan=Plan(descent="momentum")))[0]
-    return algorithm, algorithm.text(), quantize([network], algorithm.program)[0]
+    network = train(algorithm.program, Recipe(128))[0]
+    return algorithm, algorithm.text(), quantize(network, algorithm.program)[0]
 
 
 class Files:

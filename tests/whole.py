@@ -4,21 +4,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import product
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitwright import Algorithm, Program, addition, parse
 from bitwright.common.bits import BoolArray
-from bitwright.engines.cells import KernelDecider
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.engines.cells.network import WholeNumbers
-from bitwright.networks import IntegerNetwork, Plan, Recipe, quantize, train
+from bitwright.engines.protocol import ArrayBatch, Engine
+from bitwright.networks import IntegerNetwork, Recipe, quantize, train
 from bitwright.proofs.exhaustion.domains import StatesDomain
 from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.rounding import Rounding
+from bitwright.theory.encoding.training_set import TrainingSet
+from bitwright.theory.predictor import Predictor
+from bitwright.theory.rounding import Rounding, round_outputs
 
 # Bits that nothing writes (idle, seen), a block without templates (idle), a full block (a), and one with two bits.
 ODD_RULES = """
@@ -45,20 +45,40 @@ def every_state(program: Program) -> StatesDomain:
     return StatesDomain(Pattern.of_state(program))
 
 
-def kernel_engine(program: Program, examples: int, rounding: Rounding) -> CellEngine:
-    """The limit of networks of the whole state, by linear algebra."""
-    pattern = Pattern.of_state(program)
-    return CellEngine(program, pattern, KernelDecider(pattern, examples, rounding), rounding)
+class KernelEngine(Engine):
+    """The limit of networks of the whole state, by a dense solve with the general kernel (Theorem 3.1)."""
+
+    name = "kernel"
+
+    def __init__(self, program: Program, examples: int, rounding: Rounding) -> None:
+        self.program, self.examples, self.rounding = program, examples, rounding
+        self._set = TrainingSet(program, examples - program.templates)
+        self._limit = Predictor(self._set.inputs().toarray(), self._set.labels().toarray())
+
+    def begin(self, states: BoolArray, long: bool = False) -> ArrayBatch:  # noqa: ARG002
+        return ArrayBatch(self, states)
+
+    def outputs(self, states: BoolArray) -> tuple[FloatArray, NDArray[np.int64]]:
+        """The real outputs, and n."""
+        return self._limit.mean(self._set.encode(states)), self._set.matches(states)[1]
+
+    def following(self, states: BoolArray) -> tuple[BoolArray, FloatArray]:
+        outputs, n = self.outputs(states)
+        # at n = 1 unset bits have mean exactly 0, which a solve turns into about 1e-16
+        return round_outputs(outputs, n, self.program.writers, self.examples, self.rounding, tolerance=1e-9)
 
 
-def outputs_of(engine: Any, states: BoolArray) -> tuple[FloatArray, NDArray[np.int64]]:
-    """The real outputs of an engine of the whole state, in the units of labels, before they are rounded; and n."""
+def engine_of(program: Program, network: IntegerNetwork) -> CellEngine:
+    """The engine of a network of the whole state."""
+    return CellEngine(program, Pattern.of_state(program), network)
+
+
+def outputs_of(engine: CellEngine, states: BoolArray) -> tuple[FloatArray, NDArray[np.int64]]:
+    """The sums of a network of the whole state in the units of labels; and n."""
     matched = np.array([np.isin(np.arange(engine.program.templates), engine.program.match(s)) for s in states])
     decider, n = engine.decider, np.count_nonzero(matched, axis=1)
-    if isinstance(decider, WholeNumbers):
-        sums, _ = decider.sums(0, matched, n)
-        return sums / decider._network.scale[np.maximum(n, 1) - 1][:, None], n
-    return decider.outputs(matched, n), n
+    sums, _ = decider.sums(0, matched, n)
+    return sums / decider._network.scale[np.maximum(n, 1) - 1][:, None], n  # type: ignore[attr-defined]
 
 
 @cache
@@ -73,8 +93,8 @@ def trained(bits: int = 3, width: int = 512, seed: int = 0, weight_bits: int = 8
 
 
 def whole(program: Program, width: int, seed: int = 0, weight_bits: int = 8, padding: int = 0) -> IntegerNetwork:
-    network = train(program, Recipe(width, seed, plan=Plan(descent="momentum"), padding=padding))[0]
-    return quantize([network], program, weight_bits)[0]
+    network = train(program, Recipe(width, seed, padding=padding))[0]
+    return quantize(network, program, weight_bits)[0]
 
 
 def with_weights(

@@ -22,11 +22,12 @@ import numpy as np
 from bitwright import Program, addition, multiplication
 from bitwright.common.workers.linear_algebra import one_thread
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
-from bitwright.networks import Plan, Recipe, TrainingError, train
+from bitwright.networks import TrainingError
 from bitwright.proofs.exhaustion.certificate import certify_network
-from bitwright.rules.pattern import Pattern
-from bitwright.verbs.cells import pattern_of, quantized, train_on_pattern
+from bitwright.rules.pattern import Pattern, pattern_of
+from bitwright.verbs.cells import quantized, train_on_pattern
 from paper.measurements.cells_large import LARGE, SEEDS, measure_large
+from paper.training import Plan, Recipe, descend, train
 
 WIDTHS = [32 << power for power in range(11)]
 
@@ -51,11 +52,13 @@ def one_seed(asked: tuple[str, int, int]) -> tuple[bool, float, float, int]:
     begin = time.perf_counter()
     try:
         with one_thread():
-            found = train_on_pattern(pattern, Recipe(width, seed, plan=Plan(descent="momentum")), seeds=1)
+            found = train_on_pattern(
+                pattern, Recipe(width, seed, plan=Plan(descent="momentum")), seeds=1, descend=descend
+            )
     except TrainingError:
         return False, -1.0, time.perf_counter() - begin, 0
     assert found.tables is not None
-    return found.proved, found.tables.margin if found.proved else -1.0, time.perf_counter() - begin, found.network.bytes
+    return found.proved, found.tables.margin if found.proved else -1.0, time.perf_counter() - begin, found.weights.bytes
 
 
 def whole_state(asked: tuple[int, int, int]) -> tuple[bool, float]:
@@ -64,7 +67,7 @@ def whole_state(asked: tuple[int, int, int]) -> tuple[bool, float]:
     algorithm = addition(bits)
     with one_thread():
         network = quantized(
-            [train(algorithm.program, Recipe(width, seed, plan=Plan(descent="momentum")))[0]],
+            train(algorithm.program, Recipe(width, seed, plan=Plan(descent="momentum")))[0],
             Pattern.of_state(algorithm.program),
         )[0]
     found = certify_network(algorithm, network)

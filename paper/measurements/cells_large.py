@@ -16,12 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.networks import Plan, Recipe, TrainingError
+from bitwright.networks import TrainingError
 from bitwright.proofs.exhaustion.certificate import margin_of
 from bitwright.proofs.exhaustion.judges import Findings
 from bitwright.proofs.exhaustion.task import ProofTask, prove_part
+from bitwright.rules import Algorithm
 from bitwright.rules.pattern import Pattern
-from bitwright.verbs.cells import as_algorithm, train_on_pattern
+from bitwright.verbs.cells import train_on_pattern
+from paper.training import Plan, Recipe, descend
 
 SEEDS = range(10)
 LARGE = {
@@ -62,16 +64,17 @@ class Seed:
 
 def one_seed(pattern: Pattern, width: int, seed: int, device: str) -> Seed:
     """Trains, rounds and proves, until a local state comes out wrong."""
-    recipe = Recipe(width, seed, plan=Plan(descent="momentum"), trainer="torch", device=device)
+    recipe = Recipe(width, seed, plan=Plan(descent="momentum"), device=device)
     begin = time.perf_counter()
     try:
-        trained = train_on_pattern(pattern, recipe, seeds=1)
+        trained = train_on_pattern(pattern, recipe, seeds=1, descend=descend)
     except TrainingError:
         return Seed(None, 0, 0, time.perf_counter() - begin, 0.0)
-    training, network = time.perf_counter() - begin, trained.network
-    if trained.cost.margin < 0:
-        return Seed(None, trained.cost.states, network.bytes, training, 0.0)
-    task, found = ProofTask(as_algorithm(pattern), network, "cells", device), Findings()
+    training, network = time.perf_counter() - begin, trained.weights
+    assert trained.training is not None
+    if (cost := trained.training.cost).margin < 0:
+        return Seed(None, cost.states, network.bytes, training, 0.0)
+    task, found = ProofTask(Algorithm("cells", pattern.program), network, "cells", device), Findings()
     begin = time.perf_counter()
     for part in reversed(range(task.parts)):
         found = found + prove_part(task, part)

@@ -18,9 +18,9 @@ import numpy as np
 import torch
 
 from bitwright import Algorithm, addition, multiplication
-from bitwright.networks import Plan, Recipe, train
 from paper.measurements.torch_rules import TorchRules
 from paper.torch_network import TorchNetworkEngine
+from paper.training import Plan, Recipe, train
 
 LINES: list[dict[str, Any]] = []
 
@@ -38,7 +38,7 @@ def synchronized() -> float:
 def exhaustive(algorithm: Algorithm, width: int, seed: int, dtype: str, chunk: int, check: bool = True) -> None:
     """Every input, every step, through one network; with `check` each step is compared with the rules, found apart."""
     program = algorithm.program
-    recipe = Recipe(width, seed, plan=Plan(descent="momentum"), trainer="torch", device="cuda")
+    recipe = Recipe(width, seed, plan=Plan(descent="momentum"), device="cuda")
     train(program, recipe)  # warm up
     begin = synchronized()
     network, history = train(program, recipe)

@@ -22,12 +22,12 @@ import numpy as np
 from bitwright import NodeProgram, run
 from bitwright.common.errors import InputError
 from bitwright.graphs.named import from_networkx
-from bitwright.networks import Plan, Recipe
 from bitwright.proofs.width import suggested_width
 from bitwright.rules import parse_node_program
 from bitwright.rules.pattern import Pattern
 from bitwright.verbs.cells import train_on_pattern
 from bitwright.verbs.graphs import on_graph
+from paper.training import Plan, Recipe, descend
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "graphs"
 LINES: list[dict[str, Any]] = []
@@ -213,12 +213,13 @@ def main() -> None:
     pattern = Pattern.of(kind for program in known.values() for kind in program.kinds)
     begin = time.perf_counter()
     recipe = Recipe(suggested_width(pattern), 0, plan=Plan(descent="momentum"))
-    cells = train_on_pattern(pattern, recipe)
+    cells = train_on_pattern(pattern, recipe, descend=descend)
     assert cells.tables is not None
+    assert cells.training is not None
     say(
         what="network", programs=len(known), kinds=len(pattern.kinds), examples=pattern.program.templates,
-        local_states=pattern.local_states, proved=cells.proved, width=cells.network.shape.width, seeds=cells.seeds,
-        bytes=cells.network.bytes, margin=round(float(cells.tables.margin), 3),
+        local_states=pattern.local_states, proved=cells.proved, width=cells.width, seeds=cells.training.seeds,
+        bytes=cells.weights.bytes, margin=round(float(cells.tables.margin), 3),
         seconds=round(time.perf_counter() - begin, 2),
     )  # fmt: skip
     for name in CASES:

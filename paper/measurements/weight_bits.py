@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from bitwright import Algorithm, addition, multiplication, train
+from bitwright import Algorithm, addition, multiplication
 from bitwright.machines import assemble
 from bitwright.machines.programs import on_sbn_machine
-from bitwright.networks import FloatNetwork
+from bitwright.networks import FloatNetwork, Recipe, train
 from bitwright.networks.descent import TrainingError
 from bitwright.proofs.exhaustion.certificate import certify_network
 from bitwright.rules.pattern import Pattern
@@ -43,7 +43,7 @@ class Case:
     def trained(self, width: int, seed: int) -> FloatNetwork | None:
         """None where training does not reach its tolerance at so small a width."""
         try:
-            return train(self.algorithm, tile="all", integer=False, width=width, seed=seed).weights
+            return train(self.algorithm.program, Recipe(width, seed))[0]
         except TrainingError:
             return None
 
@@ -54,7 +54,7 @@ class Case:
         if network is None:
             return None
         found = certify_network(
-            self.algorithm, quantized([network], Pattern.of_state(self.algorithm.program), bits)[0], self.domain
+            self.algorithm, quantized(network, Pattern.of_state(self.algorithm.program), bits)[0], self.domain
         )
         said = f"margin {found.margin:.3f}" if found.certified else f"{found.wrong:,} of {found.states:,} wrong"
         print(f"{self.title}, {bits} bits, width {width:,}, seed {seed}: {said}", file=sys.stderr, flush=True)

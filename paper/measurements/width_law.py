@@ -20,12 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from bitwright import Algorithm, addition, multiplication, parse, permutation
-from bitwright.networks import Plan, Recipe, TrainingError, train
+from bitwright.networks import TrainingError
 from bitwright.proofs.exhaustion.certificate import certify_network
 from bitwright.proofs.width import NetworkWidth, network_width
 from bitwright.rules import load
-from bitwright.rules.pattern import Pattern
-from bitwright.verbs.cells import pattern_of, quantized, train_on_pattern
+from bitwright.rules.pattern import Pattern, pattern_of
+from bitwright.verbs.cells import quantized, train_on_pattern
+from paper.training import Plan, Recipe, descend, train
 from paper.width_law_measure import SpreadJob, spread_rows, star
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -127,14 +128,14 @@ def _whole_margin(algorithm: Algorithm, domain: str, width: int, seed: int) -> f
     except TrainingError:
         return None
     found = certify_network(
-        algorithm, quantized([trained], Pattern.of_state(algorithm.program), runs=algorithm)[0], domain
+        algorithm, quantized(trained, Pattern.of_state(algorithm.program), runs=algorithm)[0], domain
     )
     return found.margin if found.certified else None
 
 
 def _cells_margin(pattern: Pattern, width: int, seed: int) -> float | None:
     try:
-        found = train_on_pattern(pattern, Recipe(width, seed, plan=Plan(descent="momentum")), seeds=1)
+        found = train_on_pattern(pattern, Recipe(width, seed, plan=Plan(descent="momentum")), seeds=1, descend=descend)
     except TrainingError:
         return None
     return found.tables.margin if found.tables is not None and found.proved else None

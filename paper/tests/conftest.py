@@ -7,8 +7,6 @@ from typing import Any, BinaryIO
 import pytest
 from long import LONG
 
-from tests.conftest import private_cache as private_cache
-
 
 @pytest.fixture
 def unrendered(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,9 +13,10 @@ pytest.importorskip("torch")
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from bitwright import addition
-from bitwright.networks import Plan, Recipe
-from bitwright.verbs.cells import pattern_of, train_on_pattern
+from bitwright.rules.pattern import pattern_of
+from bitwright.verbs.cells import train_on_pattern
 from paper.measurements.cells_large import measure_large
+from paper.training import Plan, Recipe, descend
 
 NAME = "addition, 2 positions a cell"
 
@@ -34,8 +35,8 @@ def test_widths_are_tried_until_all_seeds_are_right(capsys: pytest.CaptureFixtur
     pattern = pattern_of([addition(8).program], 2)
     margins = []
     for seed in range(10):
-        recipe = Recipe(256, seed, plan=Plan(descent="momentum"), trainer="torch")
-        tables = train_on_pattern(pattern, recipe, seeds=1).tables
+        recipe = Recipe(256, seed, plan=Plan(descent="momentum"))
+        tables = train_on_pattern(pattern, recipe, seeds=1, descend=descend).tables
         assert tables is not None
         margins.append(tables.margin)
     assert wide["smallest_margin"] == round(min(margins), 3)

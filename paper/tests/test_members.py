@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from bitwright import addition
-from bitwright.networks import Plan, Recipe
 from bitwright.runs.successors import random_states
 from bitwright.theory.closed_form import KINDS, Kind, variance, weights
 from bitwright.theory.rounding import ROUNDINGS, Rounding, round_outputs
@@ -14,6 +13,7 @@ from paper.accuracy import expected_accuracy
 from paper.beyond_measure import states_of_runs
 from paper.members import LimitMembers, TestSet, TrainedMembers, curve, first_reaching, sizes_to
 from paper.permutations import LIMITS, bound, random_inputs
+from paper.training import Plan, Recipe
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitwright.networks import Plan, Recipe
 from paper.figures import find_figure
 from paper.style import plot_style
 from paper.table import Table
+from paper.training import Plan, Recipe
 from paper.width_law_measure import (
     PROGRAMS,
     SPREADS,

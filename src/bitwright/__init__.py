@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from bitwright.common.errors import ProgramError as ProgramError
     from bitwright.common.errors import ProofError as ProofError
     from bitwright.common.files.executions import Executions as Executions
-    from bitwright.networks import Recipe as Recipe
     from bitwright.networks import TrainingError as TrainingError
     from bitwright.networks.external import Model as Model
     from bitwright.rules import Algorithm as Algorithm
@@ -66,7 +65,7 @@ _names, __getattr__ = lazy_names(
         "bitwright.verbs.validate": "validate",
         "bitwright.common.errors": "BitwrightError BitwrightWarning InputError ProgramError ProofError",
         "bitwright.common.files.executions": "Executions",
-        "bitwright.networks": "Recipe TrainingError",
+        "bitwright.networks": "TrainingError",
         "bitwright.networks.external": "Model",
         "bitwright.rules": "Algorithm Builder NodeProgram Program Word",
         "bitwright.rules.text.lint": "parse",

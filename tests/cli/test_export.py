@@ -35,22 +35,6 @@ def test_onnx_and_properties_of_the_whole_state(capsys: Captured) -> None:
     assert "empty" in refusal(capsys, export, "net")
 
 
-def test_quantize_finds_the_program_in_the_file_or_asks_for_it(capsys: Captured) -> None:
-    answer(capsys, "train --tile all --weight-bits float addition --bits 2 --width 512 -q -o real.safetensors")
-    code, out, err = call(capsys, "export real.safetensors -o whole.safetensors --weight-bits 6")
-    assert (code, out, "6-bit" in err) == (0, "whole.safetensors\n", True)
-    assert answer(capsys, "add 3 2 --network whole.safetensors -q") == "5\n"
-    assert document(capsys, "export real.safetensors --to integer -o eight.safetensors")["weight_bits"] == 8
-    answer(
-        capsys, "train --tile all --weight-bits float own.bw --width 64 --networks 3 -o nets -q"
-    )  # a block of two bits has no name
-    assert missing(refusal(capsys, "export nets --to integer -o three.safetensors"), "--program") == []
-    code, _, err = call(capsys, "export nets --to integer -o three.safetensors --program own.bw")
-    assert (code, missing(err, "192")) == (0, [])  # one network as wide as the three together
-    assert call(capsys, "certify own.bw --network three.safetensors")[0] == 0
-    assert answer(capsys, "run own.bw x=1 --network three.safetensors -q") == "1\n"
-
-
 def test_source_without_a_program_says_so_in_words_and_to_the_compiler(capsys: Captured) -> None:
     answer(capsys, "train dec.bw --sizes n=2..4 -o net.safetensors -q")
     for file in ("net.c", "net.mjs"):

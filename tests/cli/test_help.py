@@ -6,8 +6,8 @@ from cases import for_each
 
 from bitwright.cli.main import VERBS, cli
 from bitwright.cli.options import grouped
-from bitwright.engines.make import ENGINES
 from bitwright.theory.rounding import ROUNDINGS
+from bitwright.verbs.engines import ENGINES
 from bitwright.verbs.open import NAMES
 
 

@@ -32,11 +32,10 @@ FOLDER_RULES = {
 }
 TRAINED = (
     "--tile all addition --bits 2 --width 64 -o whole.safetensors",
-    "--tile all --weight-bits float addition --bits 2 --width 64 -o float.safetensors",
-    "--tile all --weight-bits float addition --bits 2 --width 64 --networks 2 -o two",
-    "--tile all --weight-bits float multiplication --bits 3 --width 256 --tolerance 0.3 -o product.safetensors",
-    "--tile all --weight-bits float permutation --order 3,1,2 -o order.safetensors",
-    "--tile all --weight-bits float own.bw -o own.safetensors",
+    "--tile all addition --bits 2 --width 512 -o float.safetensors",
+    "--tile all multiplication --bits 3 --width 1024 --tolerance 0.3 -o product.safetensors",
+    "--tile all permutation --order 3,1,2 -o order.safetensors",
+    "--tile all own.bw -o own.safetensors",
     "addition -o cells.safetensors",
 )
 EVERY_VERB = """
@@ -60,7 +59,7 @@ add 3 2 --engine network --network product.safetensors | multiplication 3 additi
 add 3 2 --engine network --network own.safetensors | 2 1 addition
 multiply 3 9 --engine network --network product.safetensors | multiplication 3 multiplier 9, 4
 multiply 3 2 --bits 4 --engine network --network product.safetensors | 3 --bits 4;
-add 130 4 --engine templates --tile 1 -q | --tile --engine limit kernel sampled network templates
+add 130 4 --engine templates --tile 1 -q | --tile --engine network templates
 add 130 4 --engine network --tile 1 --rounding sign -q | --rounding sign
 add 130 4 --engine network --tile 1 --device cuda -q | --device
 add 130 4 --engine network --tile 2 --network cells.safetensors -q | --tile
@@ -172,14 +171,11 @@ train addition | --output -o
 train addition --sizes 0..3 -o x.safetensors | 1
 train addition --sizes any -o x.safetensors | 1..64
 train addition --bits 9 --tile 4 -o x.safetensors | 4 9
-train addition --weight-bits float --networks 2 -o x.safetensors | 2 folder,
 train examples/gray.bw --sizes k=1..4 -o x.safetensors | k
 train --tile all addition -o x.onnx | .safetensors
-train --tile all --weight-bits float addition -o x.safetensors --networks 2 | folder
 train --tile all addition -o x.safetensors --workers 2 | --workers folder
-train --tile all --weight-bits float addition -o x --networks 2 --workers 0 | workers 256
 train --tile all addition -o /no/such/folder/x.safetensors | /no/such/folder/x.safetensors
-train addition --weight-bits 9 -o x.safetensors | 2 8, float 9
+train addition --weight-bits 9 -o x.safetensors | 2 8 9
 train addition --seed 5..4 -o x.safetensors | --seed 5..4
 train --tile all addition --sizes 1..3 -o x.safetensors | --sizes cells
 train --tile all addition multiplication -o x.safetensors | programs
@@ -187,29 +183,23 @@ train --tile all flood.bw -o x.safetensors | flood --graph
 train --tile all cells.safetensors -o y.safetensors | cells.safetensors network, program
 train --tile all addition -o x.safetensors --device mps | 'mps'; cpu cuda
 train addition --from runs --padding 3 -o x.safetensors | --padding
-train addition --tile all --weight-bits float --from runs --networks 3 -o x.safetensors | --from
 train addition --tile all --bits 8 --from states:100000 -o x.safetensors | 5,000
 train permutation --tile all --from states:0 -o x.safetensors | 1 1,000,000
-train permutation --tile all --weight-bits float -n 2 --device tpu9 -o x | 'tpu9'
 export addition | --output
 export addition --to dataset -o x.csv | .npz
 export addition --from runs --padding 3 -o x.npz | --padding
 export own.bw --to c -o x.c | own.bw program; --program
-export own.bw --to integer -o x.safetensors | own.bw network, .safetensors
 export whole.safetensors --to onx -o a.onnx | onx; 'onnx'
 export whole.safetensors --to onnx -o a.vnnlib | .onnx onnx,
 export whole.safetensors -o a.vnnlib | --to: vnnlib
 export whole.safetensors -o a.txt | 'a.txt' .c, .mjs, .js, .html .onnx, --to: vnnlib, rocq hub
-export float.safetensors --to c -o a.c | quantize
 export two --to c -o a.c | combine
-export whole.safetensors --to integer -o again.safetensors | quantized
 export whole.safetensors --to js -o a.c | .mjs .js js,
 export whole.safetensors --to c -o a.c --program multiplication | multiplication
 export whole.safetensors --to page -o a.htm | .html page,
 export whole.safetensors --to page -o a.html --graph ring:5 | --graph
 export whole.safetensors p=9 --to page -o a.html | p 2 9
 export whole.safetensors p=1 --to c -o a.c | --graph NAME=VALUE page
-export whole.safetensors p=1 --to integer -o a.safetensors | NAME=VALUE p=1
 export whole.safetensors --to hub -o "" | empty
 export cells.safetensors --to page -o a.html | --program,
 export cells.safetensors --to page -o a.html --program multiplication | cell
@@ -226,7 +216,7 @@ validate own.bw --oracle mine.py:f | mine:f
 validate own.bw --oracle own/mine:f | own.mine:f
 validate own.bw --oracle /a/mine.py:f | mine:f, /a
 validate addition --width 9 | --width --engine network, limit
-validate addition --networks 9 | --networks --engine sampled network
+validate addition --networks 9 | --networks --engine sampled
 validate addition --engine network --network x.safetensors | x.safetensors
 validate addition --bits 3 --engine network --network float.safetensors | 2 --bits 3
 validate multiplication --engine network --network float.safetensors | addition 2 multiplication

@@ -1,4 +1,4 @@
-"""`train`, `show` of networks and `cache`: files, digests, claims, and what is done again."""
+"""`train` and `show` of networks: files, digests, claims, and what is done again."""
 
 import json
 import re
@@ -20,7 +20,6 @@ from safetensors.numpy import load
 from bitwright import addition, certify, train
 from bitwright.cli.main import main
 from bitwright.common.files.executions import Executions, save_executions
-from bitwright.networks import load_network
 from bitwright.networks.store import read_about
 from bitwright.runs.successors import executions_of_inputs, random_executions, successors
 from bitwright.verbs.executions import Sample
@@ -40,7 +39,6 @@ output c
 steps 2
 """
 NONE = "bits a b\nblock a\nblock b\nwhen a=1 write nothing\nwhen b=1 write nothing\ninput a b\noutput a\nsteps 2\n"
-FLOAT = ["--weight-bits", "float"]
 
 
 @pytest.fixture(autouse=True)
@@ -58,8 +56,8 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("shown")
     (place / "own.bw").write_text(OWN)
     for name, target in (
-        ("float", ["addition", "--bits", "2", "--width", "256", "--seed", "7", "--padding", "3", *FLOAT]),
-        ("whole", ["addition", "--bits", "2", "--width", "256", "--weight-bits", "6", "--networks", "2"]),
+        ("padded", ["addition", "--bits", "2", "--width", "512", "--seed", "7", "--padding", "3"]),
+        ("whole", ["addition", "--bits", "2", "--width", "512", "--weight-bits", "6"]),
         ("own", [str(place / "own.bw"), "--width", "64"]),
     ):
         assert main(["train", "--tile", "all", *target, "-o", str(place / f"{name}.safetensors"), "-q"]) == 0
@@ -68,7 +66,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(
     ("name", "facts"),
-    [("float", "float32 11 3 7 zero ntk tested"), ("whole", "6 512 2"), ("own", "3")],
+    [("padded", "8 11 3 7 proved"), ("whole", "6 512 proved"), ("own", "3")],
 )
 def test_show_names_what_a_file_holds_and_the_hashes_of_its_bytes(
     shown: Path, capsys: Captured, name: str, facts: str
@@ -78,13 +76,13 @@ def test_show_names_what_a_file_holds_and_the_hashes_of_its_bytes(
     assert missing(out, facts) == []
     assert found["tensors"] == {which: sha256(tensor.tobytes()).hexdigest() for which, tensor in tensors.items()}
     assert (found["bytes"], found["width"]) == (sum(one.nbytes for one in tensors.values()), len(tensors["first"]))
-    assert (found["integer"], found["proved"]) == (name != "float", name == "whole")  # the program of `own` is unknown
+    assert found["proved"] == (name != "own")  # whose program is unknown
     assert set(re.findall(r"[0-9a-f]{64}", out)) == {*found["tensors"].values(), found["digest"], found["program_id"]}
     words = shlex.split(found["proof"])
     assert words[:2] == ["bitwright", "certify"]
     if name == "own":  # a program of one's own has no name in the file
         assert (found["name"], words[2]) == (None, "PROGRAM")
-    elif found["integer"]:
+    else:
         proof = document(capsys, *words[1:])
         assert proof["network_sha256"] == found["digest"]
         assert all(found[key] == proof[key] for key in ("tensors", "program_id", "width", "examples", "padding"))
@@ -129,28 +127,6 @@ def test_show_lists_kinds_and_prints_the_pattern(capsys: Captured) -> None:
     assert [table["first_ports"] for table in tables] == [[["p[1]"], ["c[1]"], ["q[2]"]], [["p[2]"], ["c[2]"]]]
 
 
-def test_the_cache_shows_its_place_and_what_it_holds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
-) -> None:
-    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path))
-    folder = tmp_path / "bitwright" / "networks"
-    assert call(capsys, "cache")[:2] == (0, f"{folder}: 0 networks, 0 B\n")
-    assert call(capsys, "add 1 2 --engine network --tile all --width 512 --seed 3")[0] == 0
-    assert missing(answer(capsys, "cache"), f"{folder}: addition 2 512, 3") == []
-    found = document(capsys, "cache")
-    [entry] = found["entries"]
-    file = folder / entry["file"]
-    assert (found["folder"], found["bytes"]) == (str(folder), file.stat().st_size)
-    assert (entry["name"], entry["bits"], entry["seed"], entry["width"]) == ("addition", 2, 3, 512)
-    assert (entry["problem"], entry["digest"]) == (None, load_network(file, addition(2).program).digest)
-    file.write_bytes(file.read_bytes()[:-1] + bytes([file.read_bytes()[-1] ^ 1]))
-    code, out, _ = call(capsys, "cache")
-    assert (code, "damaged" in out, "damaged" in document(capsys, "cache")["entries"][0]["problem"]) == (1, True, True)
-    assert call(capsys, "cache --clear")[:2][0] == 0
-    assert not folder.exists()
-    assert document(capsys, "cache --clear")["removed"] == 0
-
-
 @contextmanager
 def small_disk() -> Iterator[None]:
     """As one that has room for 1,000 bytes more in any file."""
@@ -165,8 +141,7 @@ def small_disk() -> Iterator[None]:
 @for_each(
     ("command", "file"),
     [
-        ("train --tile all --weight-bits float addition --bits 3 --width 256 -o f.safetensors", "f.safetensors"),
-        ("train --tile all --weight-bits float addition --width 256 --networks 2 -o g", "member-000000.safetensors"),
+        ("train --tile all addition --bits 3 --width 512 -o f.safetensors", "f.safetensors"),
         ("export multiplication --to dataset --bits 9 -o f.npz", "f.npz"),
         ("trace multiplication multiplicand=7 multiplier=7 -o f.html", "f.html"),
     ],
@@ -218,7 +193,7 @@ def test_a_file_teaches_what_its_states_do(capsys: Captured) -> None:
     names = tuple(made.names[place] for place in order)
     save_executions(Path("runs.npz"), Executions(made.before[:, order], made.after[:, order], names))
     for source, file in (("runs.npz", "net"), ("runs:40", "other")):
-        command = f"train --tile all --weight-bits float addition --bits 3 --from {source} -o {file}.safetensors -q"
+        command = f"train --tile all addition --bits 3 --width 512 --from {source} -o {file}.safetensors -q"
         assert call(capsys, command)[0] == 0
     learnt, same = (read_about(Path(f"{name}.safetensors")).origin.executions for name in ("net", "other"))
     assert learnt is not None
@@ -264,8 +239,7 @@ def test_every_verb_takes_a_kind_without_ports(name: str, capsys: Captured) -> N
     for command in (
         *(f"certify {rules} {own} -o c.json", f"certify {rules} {own} --check c.json"),
         f"run {rules} a=0 b=1 {own}",
-        *(f"run {rules} a=0 b=1 {own} --evaluate", f"run {rules} a=0 b=1 --engine limit --tile 1"),
-        *(f"run {rules} a=0 b=1 --engine sampled --tile 1", f"trace {rules} a=0 b=1 {own}", f"validate {rules} {own}"),
+        *(f"trace {rules} a=0 b=1 {own}", f"validate {rules} {own}"),
         *(f"show {rules} --tile 1", "show n.safetensors"),
         *(f"export n.safetensors --to {to} -o n.{to}" for to in ("c", "js")),
         *(f"export n.safetensors --to {to} --program {rules} -o p.{to}" for to in ("c", "js", "onnx", "html")[:3]),

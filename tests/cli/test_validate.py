@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from facts import missing
 from long import LONG
 
 from bitwright import addition
-from bitwright.networks import FloatNetwork, Plan, Recipe, save_network, train
+from bitwright.networks import Recipe, quantize, save_network, train
 
 ROOT = Path(__file__).parents[2]
 SWAP = "bits x y\nblock x\nblock y\nwhen x=1 write y\nwhen y=1 write x\ninput x\noutput y\n"
@@ -49,10 +50,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     assert right in addition(5).text()
     Path("wrong rule.bw").write_text(addition(5).text().replace(right, "when c[3]=1 write q[3]"))
     program = addition(2).program
-    network = train(program, Recipe(2_048, plan=Plan(descent="momentum")))[0]
-    Path("many").mkdir()
-    for path in ("opposite network.safetensors", "many/member-000000.safetensors", "many/member-000001.safetensors"):
-        save_network(FloatNetwork(network.first, -network.last, network.origin), program, Path(path))
+    network = quantize(train(program, Recipe(2_048))[0], program)[0]
+    save_network(replace(network, last=-network.last), program, Path("opposite network.safetensors"))
     yield
     place.undo()
 
@@ -76,7 +75,7 @@ def all_three(capsys: Captured, *arguments: object) -> tuple[str, dict[str, Any]
     return report, found, err
 
 
-@for_each("plain", [[], *[["--engine", "kernel"]] * LONG])
+@for_each("plain", [[], *[["--engine", "sampled", "-n", "1000"]] * LONG])
 @for_each(
     ("arguments", "verdict", "undecided", "facts"),
     [

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from bitwright import permutation
 from bitwright.common.workers import Workers
-from bitwright.networks import Recipe, train
-from bitwright.networks.store import network_bytes
 from bitwright.rules import Program
+from paper.training import Recipe, train
 
 PROGRAM = permutation([3, 1, 2, 5, 4]).program
 Common = tuple[Program, Recipe, bool]
@@ -27,7 +26,7 @@ def collect(file: Path, members: int, width: int, where: str = "1", halting: boo
         program, recipe, halts = common
         if halts and member >= 2:
             os.kill(os.getpid(), signal.SIGSTOP)
-        return network_bytes(train(program, replace(recipe, member=member))[0], program)
+        return train(program, replace(recipe, member=member))[0].last.tobytes()
 
     common = PROGRAM, Recipe(width, start="random"), halting
     with file.open("wb") as kept:

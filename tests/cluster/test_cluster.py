@@ -25,8 +25,7 @@ from paper.table import Table
 MEMBERS, WIDTH = 6, 2_000
 NETWORK = "train addition --tile all --bits 2 --width 2048 -o net.safetensors"
 VERBS = (
-    "train addition --tile all --weight-bits float --bits 2 --networks 2 --width 512 --json -o members",
-    "validate addition --bits 2 --engine kernel --oracle ours:total --json",
+    "validate addition --bits 2 --engine sampled --oracle ours:total --json",
     "certify addition --network net.safetensors --json",
 )
 ONE_AFTER_THE_OTHER = """
@@ -45,7 +44,7 @@ client, place = GcsClient(address=address), (b"CLUSTER_METADATA", b"cluster")
 known = client.internal_kv_get(*place)
 other = json.dumps({**json.loads(known), "ray_version": "0.1"}).encode()
 client.internal_kv_put(place[0], other, True, place[1])
-code = main(["validate", "addition", "--bits", "2", "--engine", "kernel", "--workers", f"ray:{address}"])
+code = main(["validate", "addition", "--bits", "2", "--engine", "sampled", "--workers", f"ray:{address}"])
 client.internal_kv_put(place[0], known, True, place[1])
 sys.exit(code)
 """
@@ -167,7 +166,7 @@ def test_figures_are_collected_there_too(machines: Lab) -> None:
 
 def test_what_is_wrong_with_a_cluster_is_one_line(machines: Lab) -> None:
     """Its head says that it has another Ray, as one would that has; secrets differ; this machine is none of it."""
-    validate = ("-m", "bitwright", "validate", "addition", "--bits", "2", "--engine", "kernel", "--workers")
+    validate = ("-m", "bitwright", "validate", "addition", "--bits", "2", "--engine", "sampled", "--workers")
     address, head = machines.address, machines.nodes[0]
     mismatch = "ersion mismatch"
     secret = {"RAY_AUTH_TOKEN": "another"}

@@ -63,7 +63,6 @@ def _which(table: dict[str, dict[str, Any]], page: str, command: Command) -> Any
 @pytest.mark.parametrize("page", PAGES)
 def test_sessions_are_true(page: str, capfd: Captured, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path / "cache"))
     for folder in ("examples", "sceptic"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     FILES.get(page, lambda: None)()

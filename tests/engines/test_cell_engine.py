@@ -9,23 +9,24 @@ from whole import with_weights
 from bitwright import Algorithm, InputError, Network, addition, multiplication, parse, permutation, run, validate
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
-from bitwright.networks import Plan, Recipe
+from bitwright.networks import Recipe
 from bitwright.proofs.exhaustion.task import ProofTask, prove
 from bitwright.proofs.width import suggested_width
-from bitwright.verbs.cells import TrainedCells, pattern_of, train_on_pattern
+from bitwright.rules.pattern import pattern_of
+from bitwright.verbs.cells import train_on_pattern
 from bitwright.verbs.trace import trace_states, trace_text
 
 
 @cache
-def cells_of(name: str, tile: int = 1) -> TrainedCells:
+def cells_of(name: str, tile: int = 1) -> Network:
     make = {"addition": addition, "multiplication": multiplication}[name]
     sizes = range(1, 9) if tile > 1 else range(1, 5)
     pattern = pattern_of([make(size).program for size in sizes], tile)
-    return train_on_pattern(pattern, Recipe(suggested_width(pattern), plan=Plan(descent="momentum")))
+    return train_on_pattern(pattern, Recipe(suggested_width(pattern)))
 
 
-def engine(algorithm: Algorithm, found: TrainedCells, **how: bool) -> CellEngine:
-    return CellEngine(algorithm.program, found.pattern, [found.network], **how)
+def engine(algorithm: Algorithm, found: Network) -> CellEngine:
+    return CellEngine(algorithm.program, found.pattern, found.weights)
 
 
 @pytest.mark.parametrize("tile", [2, 4])
@@ -36,7 +37,7 @@ def test_several_positions_a_cell(tile: int) -> None:
     assert found.pattern.local_states > 6 * found.pattern.program.templates
     for bits in (1, 3, 8, 101):
         task = addition(bits)
-        made = engine(task, found, evaluate=True)
+        made = engine(task, found)
         assert made.wiring.tile == tile or bits < tile
         a, b = 2**bits - 1, 2 ** (bits - 1) + 1 if bits > 1 else 1
         assert run(task, p=a, q=b, engine=made).value == a + b
@@ -47,19 +48,16 @@ def test_all_inputs_through_the_network_at_the_speed_of_the_rules() -> None:
     done = validate(task, engine=engine(task, cells_of("multiplication")))
     assert done.verdict == "exact"
     assert done.task.sliced
-    plain = validate(task, engine=engine(task, cells_of("multiplication"), evaluate=True), random=20)
-    assert plain.verdict == "exact"
-    assert not plain.task.sliced
 
 
 def test_a_wrong_network_makes_its_own_steps() -> None:
     """A threshold is raised beyond all sums, so that no port is ever set where one template matches."""
     good = cells_of("addition")
-    thresholds = good.network.thresholds.copy()
+    thresholds = good.weights.thresholds.copy()
     thresholds[0] = 10**9
-    bad = with_weights(good.network, thresholds=thresholds)
+    bad = with_weights(good.weights, thresholds=thresholds)
     task = addition(3)
-    made = CellEngine(task.program, good.pattern, [bad])
+    made = CellEngine(task.program, good.pattern, bad)
     assert not made.proved
     assert made.fallible
     assert made.decisions is None
@@ -76,11 +74,11 @@ def test_a_wrong_network_makes_its_own_steps() -> None:
 def test_the_proof_and_the_tables_agree() -> None:
     """Two ways to try all local states: the domain `cells`, and the engine's table; for right and wrong networks."""
     good = cells_of("multiplication")
-    thresholds = good.network.thresholds.copy()
+    thresholds = good.weights.thresholds.copy()
     thresholds[1, -1] += 60_000
-    for network in (good.network, with_weights(good.network, thresholds=thresholds)):
+    for network in (good.weights, with_weights(good.weights, thresholds=thresholds)):
         found = prove(ProofTask(Algorithm("cells", good.pattern.program), network, "cells"))
-        made = CellEngine(multiplication(6).program, good.pattern, [network])
+        made = CellEngine(multiplication(6).program, good.pattern, network)
         assert found.states == good.pattern.local_states
         # the program at 6 bits may lack kinds that the pattern has from other sizes
         if len(made.wiring.kinds) == len(good.pattern.kinds):
@@ -92,8 +90,8 @@ def test_a_cell_is_encoded_from_its_own_matches_only() -> None:
     """Where a block has a template for all bits off, the idle cells of a pattern's state would match as well."""
     rules = "bits x[6]\nblock x[i] for i in 1..6\nwhen x[i]=0 write x[i] for i in 1..6\ninput x\noutput x\nsteps 1\n"
     task = parse(rules, "invert")
-    found = train_on_pattern(pattern_of([task.program]), Recipe(64, plan=Plan(descent="momentum")))
-    made = CellEngine(task.program, found.pattern, [found.network], evaluate=True)
+    found = train_on_pattern(pattern_of([task.program]), Recipe(64))
+    made = CellEngine(task.program, found.pattern, found.weights)
     for value in (0, 5, 63):
         assert run(task, x=value, engine=made).value == 63 - value
 
@@ -103,44 +101,34 @@ def test_a_program_with_another_cell_is_refused_by_name() -> None:
         engine(permutation([2, 1, 3]), cells_of("addition"))
 
 
-def test_float_networks_of_cells() -> None:
-    found = cells_of("addition")
-    task = addition(12)
-    made = CellEngine(task.program, found.pattern, found.trained)
-    assert made.right
-    assert not made.proved  # floating-point sums are tried, on this machine
-    assert run(task, p=4000, q=95, engine=made).value == 4095
-
-
 def test_without_tables_what_was_evaluated_is_kept() -> None:
     """More local states than are tabled: tiles of eight, by a network that need not be right everywhere."""
     task = addition(16)
     pattern = pattern_of([task.program], 8)
     assert pattern.local_states > 2**20
-    found = train_on_pattern(pattern, Recipe(512, plan=Plan(descent="momentum")))
+    found = train_on_pattern(pattern, Recipe(512))
     assert found.tables is None
     assert not found.proved
-    kept, evaluated = engine(task, found), engine(task, found, evaluate=True)
+    kept, fresh = engine(task, found), lambda: engine(task, found)
     assert kept.tables is None
     assert kept.fallible
     states = np.random.default_rng(0).random((40, task.program.bits)) < 0.3
     for _ in range(3):  # the second time everything is known
-        for one, other in zip(kept.following(states), evaluated.following(states), strict=True):
+        for one, other in zip(kept.following(states), fresh().following(states), strict=True):
             assert (one == other).all()
         states = states[::-1] if len(states) == 40 else states
-    assert run(task, p=40000, q=30000, engine=kept).value == run(task, p=40000, q=30000, engine=evaluated).value
 
 
 def test_a_trace_shows_what_the_network_said_of_every_bit() -> None:
     """G > T sets a bit, in every step; the smallest margin is that of every cell evaluated, shown behind its step."""
     task, found = multiplication(4), cells_of("multiplication")
-    network = Network(found.network, found.pattern)
+    network = found
     done = run(task, multiplicand=13, multiplier=11, network=network, record=True)
     states = done.trace.states()
     said = done.asked.said(states[:-1])
     assert ((said.output > said.threshold) & np.isfinite(said.signed) == states[1:]).all()
     assert ((said.signed > 0) == states[1:]).all()
-    wanted = engine(task, found, evaluate=True).following(states[:-1])[1]
+    wanted = engine(task, found).following(states[:-1])[1]
     margins, bits = done.asked.closest(states[:-1])
     assert (margins == wanted).all()
     assert done.margin == margins.min()
@@ -156,7 +144,7 @@ def test_integer_networks_show_their_sums_and_thresholds() -> None:
     """One cell, by the definition: G is the last layer on the ReLU of the first, summed over what matches."""
     found = cells_of("addition")
     made = engine(addition(1), found)
-    network, [kind] = found.network, made.wiring.places
+    network, [kind] = found.weights, made.wiring.places
     state = np.array([[True, True, False]])
     matched = found.pattern.first_template[kind] + 2  # p = q = 1
     hidden = np.maximum(network.first[:, [matched]].astype(np.int64).sum(axis=1), 0)

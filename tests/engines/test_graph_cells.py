@@ -8,7 +8,7 @@ from graph_programs import EXAMPLES, inputs_of, random_edges, random_program
 from long import LONG
 
 from bitwright import Network
-from bitwright.networks import Plan, Recipe
+from bitwright.networks import Recipe
 from bitwright.proofs.width import suggested_width
 from bitwright.rules import GraphAlgorithm, Topology, parse_node_program
 from bitwright.rules.pattern import Pattern
@@ -17,9 +17,9 @@ from bitwright.verbs.run import run
 
 
 def trained(pattern: Pattern) -> Network:
-    cells = train_on_pattern(pattern, Recipe(suggested_width(pattern), 0, plan=Plan(descent="momentum")))
+    cells = train_on_pattern(pattern, Recipe(suggested_width(pattern), 0))
     assert cells.proved
-    return Network(cells.network, pattern)
+    return cells
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +47,9 @@ def algorithms(name: str, count: int) -> list[GraphAlgorithm]:
 def test_every_cell_of_every_step_says_what_the_rules_say(name: str, network: Network) -> None:
     for algorithm in algorithms(name, 6 if LONG else 2):
         rules = run(algorithm, record=True)
-        for evaluate in (False, True):
-            cells = run(algorithm, network=network, evaluate=evaluate, record=True)
-            assert cells.trace == rules.trace
-            assert (cells.nodes, cells.halted) == (rules.nodes, rules.halted)
+        cells = run(algorithm, network=network, record=True)
+        assert cells.trace == rules.trace
+        assert (cells.nodes, cells.halted) == (rules.nodes, rules.halted)
         assert cells.margin is None or cells.margin > 0
 
 
@@ -62,4 +61,4 @@ def test_a_network_of_a_random_program_serves_every_graph(seed: int) -> None:
     for nodes in (1, 2, 5):
         algorithm = program.on(Topology.from_edges(nodes, random_edges(rng, nodes)))
         rules = run(algorithm, record=True)
-        assert run(algorithm, network=cells, evaluate=True, record=True).trace == rules.trace
+        assert run(algorithm, network=cells, record=True).trace == rules.trace

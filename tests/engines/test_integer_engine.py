@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from whole import choices, indicator, odd_program, step_by_hand, sums_by_hand, trained, whole, with_weights
+from whole import choices, engine_of, indicator, odd_program, step_by_hand, sums_by_hand, trained, whole, with_weights
 
 from bitwright import Algorithm, InputError, addition, multiplication
-from bitwright.engines.make import network_engine
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import ExactSums
 from bitwright.proofs.exhaustion.domains import StatesDomain
@@ -47,7 +46,7 @@ def test_every_state_steps_as_python_says(name: str) -> None:
     wanted = [step_by_hand(algorithm.program, network, tuple(algorithm.program.match(s).tolist())) for s in states]
     margins = []
     for engine in (
-        network_engine(algorithm.program, [network]),
+        engine_of(algorithm.program, network),
         IntegerDeviceEngine(algorithm.program, network, device="cpu"),
     ):
         batch = engine.begin(states)
@@ -107,20 +106,15 @@ def test_a_negative_threshold_needs_the_gate() -> None:
     program = addition(2).program
     network = whole(program, 64)
     low = with_weights(network, thresholds=np.full_like(network.thresholds, -(10**9)))
-    batch = network_engine(program, [low]).begin(np.array([[False] * program.bits, [True] * program.bits]))
+    batch = engine_of(program, low).begin(np.array([[False] * program.bits, [True] * program.bits]))
     batch.step()
     assert batch.states().any(axis=1).tolist() == [False, True]
     assert np.isinf(batch.margin()).tolist() == [True, False]
 
 
-def test_what_does_not_go_together_is_refused() -> None:
-    program, network = addition(3).program, trained()
-    with pytest.raises(InputError, match=r"exactly.*0"):
-        network_engine(program, [network], "sign")
-    with pytest.raises(InputError, match=r"time.*2"):
-        network_engine(program, [network, network])
+def test_a_network_of_another_program_is_refused() -> None:
     with pytest.raises(InputError, match="another program"):
-        network_engine(addition(2).program, [network])
+        engine_of(addition(2).program, trained())
 
 
 def test_a_kernel_that_adds_up_otherwise_is_not_used() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from long import examples
 from programs import all_states, crowded
-from whole import kernel_engine, outputs_of
+from whole import KernelEngine
 
 from bitwright import InputError, Program, addition, multiplication, parse
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
@@ -26,7 +26,7 @@ def test_failures_of_the_sign_rule_are_those_of_the_dense_solve(
     K = program.templates + padding
     rng = np.random.default_rng(seed)
     states = rng.random((batch, program.bits)) < np.where(np.arange(program.bits) <= writers, 2 / writers, 0.8)
-    limit, kernel = (make(program, K, "sign").begin(states) for make in (LimitEngine, kernel_engine))
+    limit, kernel = (make(program, K, "sign").begin(states) for make in (LimitEngine, KernelEngine))
     limit.step()
     kernel.step()
     assert (limit.states() == kernel.states()).all()
@@ -57,7 +57,7 @@ def test_means_are_those_of_the_dense_solve(program: Program, rounding: Rounding
     engine = LimitEngine(program, K, rounding)
     limit = PackedBatch(engine, states)
     limit.step()
-    expected, _ = outputs_of(kernel_engine(program, K, rounding), states)
+    expected, _ = KernelEngine(program, K, rounding).outputs(states)
     np.testing.assert_allclose(engine.means(limit.last_matches, 100), expected, atol=1e-12)
 
 

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from random_programs.checks import exact_network
 
-from bitwright import Algorithm, InputError, Network, certify, multiplication, parse, run
+from bitwright import Algorithm, InputError, Network, certify, parse
 from bitwright.cli.main import main
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.networks.quantize import local_sample
 from bitwright.rules.cells import draw_numbers
-from bitwright.verbs.cells import pattern_of
-from bitwright.verbs.engines import EngineChoice, choose_engine
+from bitwright.rules.pattern import pattern_of
 
 
 def shifted(blocks: int) -> Algorithm:
@@ -27,9 +26,7 @@ def shifted(blocks: int) -> Algorithm:
 def engines(algorithm: Algorithm) -> list[CellEngine]:
     pattern = pattern_of([algorithm.program])
     network = exact_network(pattern.program)
-    limit = choose_engine(algorithm, EngineChoice("limit", tile=1))
-    assert isinstance(limit, CellEngine)
-    return [limit, *(CellEngine(algorithm.program, pattern, [network], evaluate=e) for e in (False, True))]
+    return [CellEngine(algorithm.program, pattern, network)]
 
 
 @pytest.mark.parametrize("blocks", [62, 63, 64, 65, 200])
@@ -44,13 +41,6 @@ def test_a_cell_of_many_blocks_steps_as_the_rules_do(blocks: int) -> None:
         for step in (1, 2, 3):
             batch.step()
             assert np.array_equal(batch.states(), np.roll(states, step, axis=1))
-
-
-def test_a_product_by_tiles_of_sixteen(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["multiply", "719", "483", "--bits", "16", "--engine", "limit", "--tile", "16"]) == 0
-    assert f"719 * 483 = {719 * 483}\n" in capsys.readouterr().out
-    engine = choose_engine(multiplication(16), EngineChoice("limit", tile=16))
-    assert run(multiplication(16), multiplicand=40_503, multiplier=65_521, engine=engine).value == 40_503 * 65_521
 
 
 def test_random_ones_are_spread_over_all() -> None:

@@ -17,7 +17,7 @@ def states_of(algorithm: Algorithm, count: int = 60) -> np.ndarray:
 
 
 def stepped(network: Network, algorithm: Algorithm, states: np.ndarray, steps: int) -> np.ndarray:
-    batch = network.engine(algorithm, **({"evaluate": True} if network.cells else {})).begin(states)
+    batch = network.engine(algorithm).begin(states)
     for _ in range(steps):
         batch.step()
     return batch.states()
@@ -29,7 +29,7 @@ def adder() -> Network:
 
 
 def test_states_follow_as_in_the_engine(adder: Network) -> None:
-    whole = train(addition(2), tile="all", integer=True, width=256)
+    whole = train(addition(2), tile="all", width=256)
     product = train(multiplication(3))
     for network, algorithm in ((adder, addition(9)), (product, multiplication(5)), (whole, addition(2))):
         states, module = states_of(algorithm), network.to_torch(algorithm)
@@ -89,5 +89,3 @@ def test_what_is_no_state_is_refused(adder: Network) -> None:
             module(torch.zeros(9), steps=steps)
     with pytest.raises(InputError, match="no cell like"):
         adder.to_torch(multiplication(3))
-    with pytest.raises(InputError, match=r"quantize.*first"):
-        train(addition(2), tile="all", integer=False, width=64).to_torch(addition(2))

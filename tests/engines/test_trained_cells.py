@@ -58,13 +58,11 @@ def test_a_file_gives_it_back(tmp_path: Path) -> None:
         assert str(back) == str(given)
         told = back.to_dict()
         assert told == {name: value for name, value in given.to_dict().items() if name in told} | {"name": None}
-    with pytest.raises(InputError, match=r"integer.*network"):
-        back.to_torch()
 
 
 def test_a_file_says_what_it_is_for(tmp_path: Path) -> None:
     whole, of_cells = tmp_path / "whole", tmp_path / "cells"
-    made = train(addition(2), tile="all", integer=False, width=64)
+    made = train(addition(2), tile="all", width=64)
     made.save(whole)
     cells().save(of_cells)
     for what in (None, addition(4), permutation([2, 1])):
@@ -80,14 +78,13 @@ def test_a_file_says_what_it_is_for(tmp_path: Path) -> None:
 def test_a_program_that_the_file_does_not_describe(tmp_path: Path) -> None:
     """A block without templates is not in the file."""
     program = parse("bits x y z\nblock x\nblock y z\nwhen x=1 write x\ninput x")
-    train(program, tile="all", integer=False, width=64).save(tmp_path / "n.safetensors")
+    train(program, tile="all", width=64).save(tmp_path / "n.safetensors")
     held = Network.load(tmp_path / "n.safetensors")
     assert (held.program, held.proved, held.to_dict()["name"]) == (None, False, None)
     assert run(program, x=1, network=held).halted
-    for call in (held.quantize, lambda: held.save(tmp_path / "other.safetensors")):
-        with pytest.raises(InputError, match=r"load.*program"):
-            call()
-    assert Network.load(tmp_path / "n.safetensors", program).quantize().proved
+    with pytest.raises(InputError, match=r"load.*program"):
+        held.save(tmp_path / "other.safetensors")
+    assert Network.load(tmp_path / "n.safetensors", program).proved
 
 
 # Certificates are checked with whatever was proved.

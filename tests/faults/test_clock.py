@@ -24,7 +24,7 @@ STEADY = """
 import sys
 from bitwright.cli.main import main
 folder = sys.argv[1]
-train = "train permutation --tile all --weight-bits float --bits 4 --width 128 --tolerance 0.1 -q -o"
+train = "train permutation --tile all --bits 4 --width 512 --tolerance 0.1 -q -o"
 for networks in ("2", "5"):
     assert main([*train.split(), f"{folder}/members", "--networks", networks]) == 0
 assert main(["validate", "addition", "--bits", "4", "--json"]) == 0

@@ -8,10 +8,11 @@ import torch
 from networks.fused_sums_check import check_sums
 
 from bitwright import permutation
-from bitwright.networks.descent import NetworkShape, Plan, TrainingError, initial_weights
+from bitwright.networks.descent import NetworkShape, TrainingError
 from bitwright.theory.encoding.training_set import TrainingSet
 from paper.descent import descend_many
 from paper.fused import descend_fused, train_drawn
+from paper.training import Plan, initial_weights
 
 K, WIDTH = 5, 200  # not multiples of a tile, so that the padding is at work
 SHAPE = NetworkShape(K, WIDTH, K)

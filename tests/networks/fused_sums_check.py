@@ -13,7 +13,7 @@ from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import Bounds, ExactSums, columns_of
 from bitwright.proofs.exhaustion.domains import ALL
 from bitwright.proofs.exhaustion.judges import IntegerJudge, written_bits
-from bitwright.verbs.cells import as_algorithm, pattern_of
+from bitwright.rules.pattern import pattern_of
 
 
 def large() -> tuple[Algorithm, IntegerNetwork]:
@@ -33,7 +33,7 @@ def one_kind() -> tuple[Algorithm, IntegerNetwork, slice]:
     pattern = pattern_of([multiplication(6).program])
     kind = max(range(len(pattern.kinds)), key=lambda kind: len(pattern.kinds[kind].ports))
     network, alone = network_of_kind(whole(pattern.program, 96), pattern, kind)
-    return as_algorithm(alone), network, alone.port_bits(0)
+    return Algorithm("cells", alone.program), network, alone.port_bits(0)
 
 
 def check(algorithm: Algorithm, network: IntegerNetwork, own: slice = ALL, most: int = 300) -> dict[str, object]:

@@ -22,7 +22,6 @@ from bitwright.exports.pages import computer_page, program_facts
 from bitwright.graphs.named import shaped_graph
 from bitwright.machines.programs import open_program
 from bitwright.rules.pattern import Pattern
-from bitwright.verbs.cells import as_algorithm
 from bitwright.verbs.graphs import on_graph
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
@@ -92,7 +91,7 @@ def test_whole_runs(name: str, size: int, count: int, tmp_path: Path) -> None:
 def test_a_wrong_network_is_wrong_in_the_same_way(tmp_path: Path) -> None:
     algorithm, runs, said = whole_runs("addition", 12, 300, "wrong", tmp_path)
     network, pattern = network_for("addition")
-    engine = CellEngine(algorithm.program, pattern, [changed(network, "wrong")], evaluate=True)
+    engine = CellEngine(algorithm.program, pattern, changed(network, "wrong"))
     done = run(algorithm, states=np.array([algorithm.state(values) for values in runs]), engine=engine)
     assert [outputs for _, outputs, _ in said] == [[str(algorithm.read(s)["sum"])] for s in done.states]
     assert any(wrong for _, _, wrong in said)
@@ -105,7 +104,7 @@ PROVED = [(name, how) for how in ("", "wrong", "wide") for name in ("addition", 
 def test_the_proof_of_a_page_is_the_certificate(name: str, how: str, tmp_path: Path) -> None:
     network, pattern = network_for(name)
     altered = changed(network, how)
-    certificate = certify(as_algorithm(pattern), altered, domain="cells")
+    certificate = certify(Algorithm("cells", pattern.program), altered, domain="cells")
     said = evaluate(exported_cells(altered, pattern, None), {}, "return proveAll()", tmp_path)
     assert said["states"] == certificate.states
     assert said["wrong"] == certificate.wrong
@@ -133,7 +132,7 @@ def test_every_change_that_is_tried_spoils_the_network(tmp_path: Path) -> None:
         thresholds = network.thresholds.copy()
         thresholds.flat[change["at"]] = change["value"]
         other = with_weights(network, thresholds=thresholds)
-        assert certify(as_algorithm(pattern), other, domain="cells").wrong > 0
+        assert certify(Algorithm("cells", pattern.program), other, domain="cells").wrong > 0
 
 
 def test_an_sbn_program(tmp_path: Path) -> None:

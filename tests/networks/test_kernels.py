@@ -15,14 +15,11 @@ import pytest
 from cases import for_each
 from long import LONG
 
-from bitwright import InputError, addition, multiplication, train
+from bitwright import InputError, addition
 from bitwright.common.workers import Workers, cores, linear_algebra
 from bitwright.common.workers.linear_algebra import kernel_name, one_thread
-from bitwright.networks import Recipe, load_network, quantize
-from bitwright.networks import train as train_one
-from bitwright.networks.cache import cached_network, entries, train_members
+from bitwright.networks import Recipe, train
 from bitwright.networks.integer import grids
-from bitwright.networks.store import read_about
 
 CHILD = """
 import hashlib, json, os, sys
@@ -30,7 +27,8 @@ from pathlib import Path
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:int(sys.argv[1])])
 given = Path(sys.argv[2])
 from bitwright import addition, certify, multiplication, size, train, validate
-from bitwright.verbs.network import Network
+from bitwright.networks import FloatNetwork, quantize
+from bitwright.networks.network import Origin
 from bitwright.theory.closed_form import weights
 from bitwright.common.workers.linear_algebra import kernel_name
 
@@ -38,26 +36,20 @@ def of(value):
     data = value if isinstance(value, bytes) else json.dumps(value, sort_keys=True).encode()
     return hashlib.sha256(data).hexdigest()
 
-def written(save):
-    path = Path("file.safetensors")
-    save(path)
-    data = path.read_bytes()
-    path.unlink()
-    return of(data)
-
-large, cells = (Network.load(given / f"{name}.safetensors") for name in ("large", "cells"))
-rounded = large.quantize()
+import numpy as np
+program, layers = addition(4).program, np.load(given / "large.npz")
+large = FloatNetwork(layers["first"], layers["last"], Origin(program.id, 0, "balanced", 1e-3, 0.0, 9, "numpy on cpu"))
+rounded = quantize(large, program)[0]
 exact = {
     "closed form": of(weights(range(1, 400), 500).gap.tobytes()),
-    "integers": written(rounded.save),
-    "integers of cells": written(cells.quantize().save),
-    "certificate of integers": of(certify(multiplication(3), cells.quantize()).to_dict()),
+    "integers": rounded.digest,
+    "certificate of integers": of(certify(addition(4), rounded).to_dict()),
     "certificate of the limit": of(certify(addition(8)).to_dict()),
     "validation": of(validate(addition(3), engine="limit").to_dict() | {"seconds": 0}),
 }
 trained = {
-    "floats": train(multiplication(3), tile="all", width=2048, integer=False).digest,
-    "executions": train(addition(3), tile="all", integer=False, width=1024, executions="runs").digest,
+    "whole state": train(addition(3), tile="all", width=512).digest,
+    "executions": train(addition(3), tile="all", width=512, executions="runs").digest,
     "cells": train(multiplication(4)).digest,
     "width": of(size(addition(3), of="network", domain="runs").to_dict()),
 }
@@ -75,9 +67,8 @@ FEW = [(CORES[-1], None, CORETYPES[0], False), (1, "1", CORETYPES[0], False), (1
 @pytest.fixture(scope="module")
 def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("given")
-    train(addition(2), tile="all", width=512, integer=False).save(folder / "small.safetensors")
-    train(addition(4), tile="all", width=1024, integer=False).save(folder / "large.safetensors")
-    train(multiplication(3), integer=False, width=256).save(folder / "cells.safetensors")
+    network = train(addition(4).program, Recipe(1024))[0]
+    np.savez(folder / "large.npz", first=network.first, last=network.last)
     return folder
 
 
@@ -117,38 +108,10 @@ def another(core: str, monkeypatch: pytest.MonkeyPatch) -> str:
     return name
 
 
-def test_files_name_the_kernel_and_members_of_two_kernels_are_not_mixed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program, recipe = addition(2).program, Recipe(64)
-    train_members(program, recipe, 1, tmp_path)
-    here = kernel_name()
-    assert read_about(tmp_path / "member-000000.safetensors").origin.kernel == here
-    mine = train_one(program, recipe)[0]
+def test_networks_name_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert train(addition(2).program, Recipe(64))[0].origin.kernel == kernel_name()
     elsewhere = another("Prescott", monkeypatch)
-    with pytest.raises(InputError, match=rf"was trained with the kernel {here}, .*{elsewhere}; choose"):
-        train_members(program, recipe, 2, tmp_path)
-    theirs = train_one(program, Recipe(64, member=1))[0]
-    assert theirs.origin.kernel == elsewhere
-    with pytest.raises(InputError, match=r"different.*kernels"):
-        quantize([mine, theirs], program)
-
-
-def test_the_cache_has_entries_for_each_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path))
-    program, recipe = addition(2).program, Recipe(64)
-    assert [cached_network(program, recipe)[1] for _ in range(2)] == [True, False]
-    [before] = entries()
-    here = kernel_name()
-    elsewhere = another("Prescott", monkeypatch)
-    assert [cached_network(program, recipe)[1] for _ in range(2)] == [True, False]
-    problems = {one.path: one.problem for one in entries()}
-    assert problems.pop(before.path) == f"{before.path} was trained with {here}, but this machine has {elsewhere}"
-    [(path, problem)] = problems.items()
-    assert problem is None
-    path.write_bytes(before.path.read_bytes())  # under a name that is this kernel's
-    assert cached_network(program, recipe)[1]
-    assert load_network(path, program).origin.kernel == elsewhere
+    assert train(addition(2).program, Recipe(64))[0].origin.kernel == elsewhere
 
 
 def _nothing(_: None, job: int) -> int:

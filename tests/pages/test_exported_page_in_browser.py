@@ -87,7 +87,7 @@ def test_the_trace_is_that_of_the_library(show: Open) -> None:
     page.fill("#input-q", "483")
     finish(page)
     algorithm = addition(10)
-    engine = CellEngine(algorithm.program, pattern, [network], evaluate=True)
+    engine = CellEngine(algorithm.program, pattern, network)
     done = run(algorithm, p=719, q=483, engine=engine, record=True)
     states, names = done.trace.states(), algorithm.program.layout.names
     said = engine.said(states)

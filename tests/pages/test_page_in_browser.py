@@ -12,7 +12,7 @@ from graph_runs import searched
 from long import LONG
 from pages.conftest import PHONE, Open, step_of
 from waiting import until
-from whole import outputs_of
+from whole import KernelEngine
 
 from bitwright import Run, addition, multiplication, parse, permutation, run, train
 from bitwright.engines.make import make_engine
@@ -174,12 +174,12 @@ def test_outputs_of_the_limit(show: Open, rounding: str) -> None:
     algorithm = replace(addition(5), examples=None)
     engine = make_engine("limit", algorithm.program, rounding=rounding, examples=90)
     done = run(algorithm, p=21, q=11, engine=engine, record=True)
-    check = make_engine("kernel", algorithm.program, rounding=rounding, examples=90)
+    check = KernelEngine(algorithm.program, 90, rounding)
     page = show(trace_page(done))
     margins = []
     for step in range(done.steps):
         state = done.trace.state(step)
-        expected, n = outputs_of(check, state[np.newaxis])
+        expected, n = check.outputs(state[np.newaxis])
         rows = outputs(page)
         assert len(rows) == algorithm.program.bits
         for bit, (name, row) in enumerate(sorted(rows.items(), key=lambda item: algorithm.program.layout.bit(item[0]))):
@@ -196,7 +196,7 @@ def test_outputs_of_the_limit(show: Open, rounding: str) -> None:
     assert "The run ends here" in page.inner_text("#outputs-more")
 
 
-@pytest.mark.parametrize("how", [{}, {"tile": "all", "integer": False, "width": 512}], ids=["cells", "whole state"])
+@pytest.mark.parametrize("how", [{}, {"tile": "all", "width": 512}], ids=["cells", "whole state"])
 def test_outputs_of_a_network(show: Open, how: dict[str, Any]) -> None:
     """G, T, margin and the next value of every bit in every step, as the network gives them."""
     algorithm = addition(4)

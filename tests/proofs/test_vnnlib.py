@@ -22,7 +22,6 @@ from bitwright.proofs.exhaustion.domains import StatesDomain
 from bitwright.proofs.exhaustion.vnnlib import save_vnnlib
 from bitwright.rules import Program
 from bitwright.rules.pattern import every_cell
-from bitwright.verbs.cells import as_algorithm
 
 onnx = pytest.importorskip("onnx")
 needs_marabou = pytest.mark.skipif(find_spec("maraboupy") is None, reason="needs Marabou: pip install maraboupy")
@@ -221,7 +220,7 @@ def test_sums_beyond_float32(threshold: int, tmp_path: Path) -> None:
 def test_a_network_of_cells_is_asked_for_its_local_states_alone(tmp_path: Path) -> None:
     """Side by side, where no network was ever asked, its cells need not be right."""
     cells = bitwright.train(addition(4))
-    pattern = as_algorithm(cells.pattern)
+    pattern = Algorithm("cells", cells.pattern.program)
     found = certify_network(pattern, cells.weights)
     assert (found.domain, found.certified) == ("cells", True)
     assert solutions(pattern, cells.weights, tmp_path) == set()

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 from long import LONG
+from whole import engine_of
 
 from bitwright import Algorithm, InputError, addition, multiplication
-from bitwright.engines.make import network_engine
 from bitwright.engines.rules import RuleEngine
-from bitwright.networks import Plan, Recipe, train
+from bitwright.networks import Recipe, TrainingError, train
 from bitwright.proofs.width import network_width, suggested_width
 from bitwright.rules import Builder
-from bitwright.rules.pattern import Pattern
+from bitwright.rules.pattern import Pattern, pattern_of
 from bitwright.runs.successors import random_starts
-from bitwright.verbs.cells import pattern_of
+from bitwright.verbs.cells import quantized
 from paper.measurements.width_law import SPREAD, Case, exact_lines, spread_lines, voters
 
 
@@ -51,13 +51,16 @@ def test_many_voters_are_right_at_the_default_width(count: int, examples: int) -
     algorithm = voters(count)
     program, starts = algorithm.program, random_starts(algorithm, 3_000, 0)
     assert program.templates == examples
-    assert _wrong(algorithm, 8_192, starts) > 0
+    with pytest.raises(TrainingError):
+        _wrong(algorithm, 100 * examples, starts)
     assert _wrong(algorithm, suggested_width(*whole(algorithm)), starts) == 0
 
 
 def _wrong(algorithm: Algorithm, width: int, states: np.ndarray) -> int:
-    network, _ = train(algorithm.program, Recipe(width, 0, plan=Plan(descent="momentum")))
-    found = network_engine(algorithm.program, [network], "calibrated").begin(states)
+    network, _ = quantized(
+        train(algorithm.program, Recipe(width, 0))[0], Pattern.of_state(algorithm.program), runs=algorithm
+    )
+    found = engine_of(algorithm.program, network).begin(states)
     truth = RuleEngine(algorithm.program).begin(states)
     found.step()
     truth.step()

@@ -15,14 +15,13 @@ import pytest
 from checking import checked
 from random_programs.naive import LocalState, Rules, State, local_state, local_states, random_rules, step_by_cells, sums
 from random_programs.naive import threshold as threshold_of
+from whole import engine_of
 
 from bitwright import Algorithm, BitwrightWarning, InputError, Program, parse, validate
-from bitwright.engines.cells import KernelDecider, LimitDecider
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.engines.make import network_engine
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import LimitEngine, RuleEngine
-from bitwright.networks import IntegerNetwork, Plan, Recipe, save_network
+from bitwright.networks import IntegerNetwork, Recipe, save_network
 from bitwright.networks.integer import Rounded, most_matches, writer_numbers
 from bitwright.networks.network import Origin
 from bitwright.proofs.certificate import certify_cells
@@ -30,9 +29,9 @@ from bitwright.proofs.certificate_file import claims_of
 from bitwright.proofs.exhaustion.certificate import BitInState, NetworkVerdict, certify_network
 from bitwright.proofs.exhaustion.task import ProofTask, prove
 from bitwright.proofs.width import suggested_width
-from bitwright.rules.pattern import Pattern
+from bitwright.rules.pattern import Pattern, pattern_of
 from bitwright.theory.closed_form import weights
-from bitwright.verbs.cells import as_algorithm, pattern_of, train_on_pattern
+from bitwright.verbs.cells import train_on_pattern
 
 Counts = Counter[str]
 
@@ -42,11 +41,11 @@ def exact_network(program: Program) -> IntegerNetwork:
     last = np.zeros((program.bits, program.templates), dtype=np.int8)
     for template in range(program.templates):
         last[program.writes(template), template] = 1
-    origin = Origin(program.id, 0, 0, "random", "ntk", False, 0.1, 0.0, 0, "numpy on cpu")
+    origin = Origin(program.id, 0, "plain", 0.1, 0.0, 0, "numpy on cpu")
     writers = writer_numbers(program)
     thresholds = np.zeros((most_matches(program), len(writers)), dtype=np.int64)
     first = np.eye(program.templates, dtype=np.int8)
-    return IntegerNetwork(first, last, thresholds, writers, origin, Rounded(8, 1.0, 1.0, 1.0, 1, ("0" * 64,)))
+    return IntegerNetwork(first, last, thresholds, writers, origin, Rounded(8, 1.0, 1.0, 1.0, ("0" * 64,)))
 
 
 def changed(network: IntegerNetwork, rng: np.random.Generator) -> IntegerNetwork:
@@ -67,17 +66,17 @@ def check_program(rng: np.random.Generator, counts: Counts, train: bool = False,
     assert [(kind.blocks, kind.ports) for kind in pattern.kinds] == rules.kinds
     counts["programs"] += 1
     K = program.templates
-    check_steps(rules, rules.step, engines(program, pattern, K), counts)
+    check_steps(rules, rules.step, engines(program, K), counts)
     own, whole = exact_network(pattern.program), exact_network(program)
     networks = [own, changed(own, rng), changed(own, rng)]
     if train and any(kind.ports for kind in pattern.kinds):
         width = suggested_width(pattern)
-        found = train_on_pattern(pattern, Recipe(width, plan=Plan(descent="momentum")), seeds=1)
-        assert found.proved == (not wrong_ones(local_states(rules.kinds, found.network)))
-        networks += [found.network, changed(found.network, rng)]
+        found = train_on_pattern(pattern, Recipe(width), seeds=1)
+        assert found.proved == (not wrong_ones(local_states(rules.kinds, found.weights)))
+        networks += [found.weights, changed(found.weights, rng)]
         counts["trained networks"] += 1
     for network in networks:
-        by_cell = [CellEngine(program, pattern, [network], evaluate=evaluate) for evaluate in (False, True)]
+        by_cell = [CellEngine(program, pattern, network)]
         check_steps(rules, lambda state, n=network: step_by_cells(rules, n, state), by_cell, counts)
         certificate = check_cells_certificate(rules, pattern, network, counts)
         check_device(pattern, network, counts)
@@ -89,22 +88,15 @@ def check_program(rng: np.random.Generator, counts: Counts, train: bool = False,
         check_steps(
             rules,
             lambda s, n=network: step_of(rules, n, rules.matched(s)),
-            [network_engine(program, [network])],
+            [engine_of(program, network)],
             counts,
         )
     check_limit(rules, pattern, counts)
 
 
-def engines(program: Program, pattern: Pattern, K: int) -> Iterable[Engine]:
-    yield RuleEngine(program, compiled=False)
+def engines(program: Program, K: int) -> Iterable[Engine]:
+    yield RuleEngine(program)
     yield LimitEngine(program, K, "calibrated")
-    examples = pattern.program.templates
-    for decider in (LimitDecider(pattern, examples, "calibrated"), KernelDecider(pattern, examples, "calibrated")):
-        yield CellEngine(program, pattern, decider)
-        yield CellEngine(program, pattern, decider, evaluate=True)
-    tiled = pattern_of([program], 2)
-    decider = LimitDecider(tiled, tiled.program.templates, "calibrated")
-    yield CellEngine(program, tiled, decider, evaluate=True, tile=2)
 
 
 def check_steps(rules: Rules, step: Callable[[State], State], some: Iterable[Engine], counts: Counts) -> None:
@@ -131,7 +123,7 @@ def check_device(pattern: Pattern, network: IntegerNetwork, counts: Counts) -> N
         return
     from bitwright.proofs.exhaustion.device import DeviceProver
 
-    task = ProofTask(as_algorithm(pattern), network, "cells")
+    task = ProofTask(Algorithm("cells", pattern.program), network, "cells")
     assert DeviceProver(task, most=16, least=1).prove(0, task.domain.size) == prove(task)
     counts["of cells, on a device"] += 1
 
@@ -172,7 +164,7 @@ def check_by_sceptic(
 def check_cells_certificate(rules: Rules, pattern: Pattern, network: IntegerNetwork, counts: Counts) -> NetworkVerdict:
     """Counts, distances and verdict as by brute force; what is shown is what it is said to be."""
     every = local_states(rules.kinds, network)
-    found = certify_network(as_algorithm(pattern), network)
+    found = certify_network(Algorithm("cells", pattern.program), network)
     wrong = wrong_ones(every)
     check_counts(found, [(len(one.matched), one.distance) for one in every], len(wrong))
     for shown in (found.closest, found.counterexample):

@@ -16,8 +16,7 @@ from bitwright import open as open_program
 from bitwright.exports.rocq.families import COMPARED, families_of, listed
 from bitwright.exports.rocq.folder import Written, rocq_files
 from bitwright.machines.subleq import Dialect, Shape, machine_v
-from bitwright.networks import load_any_network
-from bitwright.networks.store import read_about
+from bitwright.networks.store import load_network, read_about
 from bitwright.proofs.function import prove_function
 from bitwright.rules.pattern import pattern_of, read_pattern
 
@@ -158,7 +157,7 @@ def multiplied(text: str) -> Written:
     about = read_about(file)
     pattern = read_pattern(about.bits, about.examples)
     assert pattern is not None
-    return rocq_files("Loop", load_any_network(file, pattern.program), pattern, parse(text), file)
+    return rocq_files("Loop", load_network(file, pattern.program), pattern, parse(text), file)
 
 
 def written_of(text: str) -> Written:
@@ -228,11 +227,11 @@ def test_refused(tmp_path: Path) -> None:
     (tmp_path / "there/file").touch()
     with pytest.raises(InputError, match=r"folder.*empty"):
         export(network, tmp_path / "there", to="rocq")
-    whole = train(addition(2), tile="all", integer=True, width=512)
+    whole = train(addition(2), tile="all", width=512)
     with pytest.raises(InputError, match="network of cells"):
         export(whole, tmp_path / "whole", addition(2), to="rocq")
     with pytest.raises(InputError, match=r"quantize.*first"):
-        export(train(addition(4), integer=False), tmp_path / "real", to="rocq")
+        export(train(addition(4)), tmp_path / "real", to="rocq")
 
 
 def function_of(text: str) -> str:

@@ -10,14 +10,12 @@ from cases import for_each
 from long import LONG
 from programs import CASES, Case
 
-from bitwright import InputError, run
-from bitwright.engines.make import ENGINES
+from bitwright import run
 from bitwright.engines.rules import RuleEngine
 from bitwright.rules import Program
-from bitwright.rules.pattern import pattern_of
-from bitwright.theory.ensemble import calibrated_size, sign_size, sizes
-from bitwright.theory.predictor import MAX_EXAMPLES
+from bitwright.theory.ensemble import calibrated_size, sign_size
 from bitwright.theory.proof import smallest_examples
+from bitwright.verbs.engines import ENGINES
 
 Settings = Callable[[Program], dict[str, Any]]
 
@@ -35,14 +33,6 @@ def _enough_for_sign(program: Program) -> dict[str, Any]:
     settings = _by_sign(program, 10)
     size = sign_size(program, 1e-9, "inputs", printed=False, examples=program.templates + settings["padding"])
     return {**settings, "networks": size.networks or 1, "seed": 1}
-
-
-def _enough_of_cells(program: Program) -> dict[str, Any]:
-    return {
-        "tile": 1,
-        "networks": int(sizes(pattern_of([program]), 1e-9)["calibrated"]["networks"]),
-        "seed": 1,
-    }
 
 
 @dataclass(frozen=True)
@@ -64,14 +54,8 @@ WAYS = [
     Way("templates", lambda _: {}, MANY),
     Way("limit", lambda _: {}, MANY),
     Way("limit, sign", _by_sign, MANY),
-    Way("limit, cells", lambda _: {"tile": 1}, FEW),
-    Way("limit, cells evaluated", lambda _: {"tile": 1, "evaluate": True}, 3, 300),
-    Way("kernel", lambda _: {}, FEW, 10_000 if LONG else 30),
-    Way("kernel, sign", _by_sign, FEW, 10_000 if LONG else 30),
-    Way("kernel, cells", lambda _: {"tile": 1}, 3),
     Way("sampled", _enough, 3, 200),
     Way("sampled, sign", _enough_for_sign, 3, 200),
-    Way("sampled, cells", _enough_of_cells, 3, 300),
     Way("network", lambda program: {"tile": "all", "width": 4_096 if program.templates < 100 else 16_384}, 6, 100),
     Way("network, cells", lambda _: {}, FEW),
 ]
@@ -91,10 +75,6 @@ def test_a_batch_one_run_and_a_record_give_the_answer_of_python(case: Case, way:
     if way.name == "network" and examples > TRAINED:
         return
     inputs = case.inputs(most=way.most)[: way.most]
-    if way.engine == "kernel" and "tile" not in settings and examples > MAX_EXAMPLES:
-        with pytest.raises(InputError, match="limit"):
-            run(algorithm, states=case.states(inputs), **how)
-        return
     batch = run(algorithm, states=case.states(inputs), margins=way.name != "templates", **how)
     if not batch.halted.all():  # compare as far as it went
         assert (batch.states == run(algorithm, states=case.states(inputs), steps=how["steps"]).states).all()

@@ -41,7 +41,7 @@ def test_validations() -> None:
 
 def test_certificates_of_networks() -> None:
     small = addition(2)
-    network = train(small, tile="all", integer=True, width=512)
+    network = train(small, tile="all", width=512)
     broken = replace(network.weights, last=-network.weights.last)
     right, wrong = certify(small, network), certify(small, broken)
     every = "it is right in all 64 states, with every choice in every block"
@@ -70,7 +70,7 @@ def test_true_says_how_much_there_is_and_how_far_it_is(capsys: pytest.CaptureFix
     assert capsys.readouterr().err.endswith("\nlocal states: 16 of 16 (100 %)\n")
     validated(addition(2), progress=True)
     assert capsys.readouterr().err.endswith("inputs: 16 of 16 (100 %)\n")
-    train(addition(2), tile="all", integer=False, width=64, progress=True)
+    train(addition(2), tile="all", width=64, progress=True)
     assert "training: " in (said := capsys.readouterr().err)
     assert " of " in said
     certify(addition(9), cells, progress=False)

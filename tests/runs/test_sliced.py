@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from long import examples
 from programs import CASES, Case, crowded, random_program
-from whole import kernel_engine
+from whole import KernelEngine
 
 from bitwright import Algorithm, Program, Word, multiplication, parse, run
 from bitwright.common.bits import BoolArray
@@ -95,7 +95,7 @@ def test_where_the_sign_rule_goes_wrong_it_is_followed(
     assert_equal(found, Walker(algorithm, LimitEngine(program, K, "sign"), steps).run(rows, count), count)
     assert_equal(
         found,
-        Walker(algorithm, kernel_engine(program, K, "sign"), steps).run(rows, count),
+        Walker(algorithm, KernelEngine(program, K, "sign"), steps).run(rows, count),
         count,
     )
 

@@ -16,7 +16,7 @@ from whole import every_state
 
 import bitwright
 from bitwright import Algorithm, addition, multiplication, parse
-from bitwright.networks import FloatNetwork, IntegerNetwork, Plan, Recipe, save_network, train
+from bitwright.networks import FloatNetwork, IntegerNetwork, Recipe, save_network, train
 from bitwright.networks.integer import ExactSums
 from bitwright.networks.quantize import quantize
 from bitwright.proofs.exhaustion.judges import written_bits
@@ -74,7 +74,7 @@ CASES: dict[str, tuple[Callable[[], Algorithm], int]] = {
 
 
 def floating(algorithm: Algorithm | None = None, width: int = 64) -> FloatNetwork:
-    return train((algorithm or addition(2)).program, Recipe(width, plan=Plan(descent="momentum")))[0]
+    return train((algorithm or addition(2)).program, Recipe(width))[0]
 
 
 def trained(algorithm: Algorithm, width: int) -> IntegerNetwork:

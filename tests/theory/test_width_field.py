@@ -7,11 +7,10 @@ import pytest
 from long import LONG
 
 from bitwright import Program, addition, multiplication, permutation
-from bitwright.rules.pattern import Pattern
+from bitwright.rules.pattern import Pattern, pattern_of
 from bitwright.theory.closed_form import Kind, weights
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.width_plan import WidthField, WorstError, regions_of, rounded, scaled_bias
-from bitwright.verbs.cells import pattern_of
 from paper.width_integrals import Sums, spread
 from tests.programs import crowded, random_program
 

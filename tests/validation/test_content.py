@@ -9,7 +9,7 @@ from tasks import Arithmetic, task_of
 
 from bitwright import InputError, addition
 from bitwright.common.workers import Workers
-from bitwright.networks import FloatNetwork, Plan, Recipe, load_network, save_network, train
+from bitwright.networks import FloatNetwork, Recipe, load_network, save_network, train
 from bitwright.validation import Function, Task, Validation, validate
 
 ALGORITHM = addition(2)
@@ -18,7 +18,7 @@ EVERY = [Workers(), Workers("processes", 2)]  # and Ray in tests/test_workers.py
 
 @pytest.fixture(scope="module")
 def good() -> FloatNetwork:
-    return train(ALGORITHM.program, Recipe(2_048, plan=Plan(descent="momentum")))[0]
+    return train(ALGORITHM.program, Recipe(2_048))[0]
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ def plain(document: dict[str, Any]) -> dict[str, Any]:
 def nets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Networks of cells and of the whole state, right and wrong."""
     small, place = bw.addition(2), tmp_path_factory.mktemp("nets")
-    cells, whole = bw.train(bw.addition(4)), bw.train(small, tile="all", integer=True, width=512)
+    cells, whole = bw.train(bw.addition(4)), bw.train(small, tile="all", width=512)
     files = {name: place / f"{name}.safetensors" for name in ("cells", "whole", "wrong", "wrong_cells")}
     cells.save(files["cells"])
     whole.save(files["whole"])
@@ -165,7 +165,7 @@ def test_a_check_looks_at_the_program_that_is_given_too() -> None:
 def test_what_takes_too_long_is_said_as_python_spells_it(monkeypatch: pytest.MonkeyPatch) -> None:
     certifying = import_module("bitwright.verbs.network_proof")
     small = bw.addition(2)
-    network = bw.train(small, tile="all", integer=True, width=64, tolerance=0.4)
+    network = bw.train(small, tile="all", width=64, tolerance=0.4)
     monkeypatch.setattr(certifying, "expected_seconds", lambda *_: 90_000.0)
     monkeypatch.setattr(certifying, "gpu_name", lambda: None)
     with pytest.raises(bw.InputError, match=r"64.*states.*25") as refused:

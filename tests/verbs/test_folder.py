@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,18 +69,17 @@ def test_a_folder_is_exported_with_the_certificate_of_its_program(tmp_path: Path
     assert "bitwright certify addition --network hub --check" in card
 
 
-def test_float_weights_have_no_certificate_and_others_are_refused(tmp_path: Path) -> None:
-    other = train(addition(2), tile="all", integer=False, width=64)
-    other.save(tmp_path / "float")
-    assert list(files_in(tmp_path / "float")) == [name for name in FILES if name != "certificate.json"]
-    assert "No certificate is in this folder." in (tmp_path / "float" / "README.md").read_text()
+def test_many_states_have_no_certificate_and_others_are_refused(tmp_path: Path) -> None:
+    other = replace(train(addition(2), tile="all", width=512), pattern=None)
+    with pytest.raises(InputError, match="load it with its program"):
+        other.save(tmp_path / "x")
+    many = train(addition(16), tile=8, width=1024, seeds=1)
+    many.save(tmp_path / "many")
+    assert list(files_in(tmp_path / "many")) == [name for name in FILES if name != "certificate.json"]
+    assert "No certificate is in this folder." in (tmp_path / "many" / "README.md").read_text()
     with pytest.raises(InputError, match=r"certificate.*next"):
-        Certificate.load(tmp_path / "float")
+        Certificate.load(tmp_path / "many")
     with pytest.raises(InputError, match=r"certificate.*another"):
-        other.save(tmp_path / "float", certify(addition(3).program, ADDER))
+        many.save(tmp_path / "many", certify(addition(3).program, ADDER))
     with pytest.raises(InputError, match=r"certificate.*folder"):
         ADDER.save(tmp_path / "x.safetensors", certify(addition(3).program, ADDER))
-    (tmp_path / "members").mkdir()
-    (tmp_path / "members" / "member-000000.safetensors").touch()
-    with pytest.raises(InputError, match=r"members.*ensemble"):
-        ADDER.save(tmp_path / "members")

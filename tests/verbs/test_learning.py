@@ -13,7 +13,6 @@ import bitwright as bw
 from bitwright.common.files.executions import load_executions
 from bitwright.networks.descent import History
 from bitwright.verbs.executions import Sample
-from bitwright.verbs.network import wider
 
 SMALL = bw.addition(2)
 
@@ -24,8 +23,7 @@ def test_executions_are_held_or_in_a_file(tmp_path: Path) -> None:
     assert np.array_equal(load_executions(tmp_path / "runs.npz").before, held.before)
     assert np.array_equal(bw.executions(SMALL, tmp_path / "runs.npz").after, held.after)
     made = [
-        bw.train(SMALL, tile="all", integer=False, width=256, executions=source)
-        for source in (held, tmp_path / "runs.npz", "runs")
+        bw.train(SMALL, tile="all", width=256, executions=source) for source in (held, tmp_path / "runs.npz", "runs")
     ]
     origins = [network.weights.origin.executions for network in made]
     assert made[0].digest == made[1].digest
@@ -55,7 +53,6 @@ def test_a_network_that_is_wrong_somewhere_is_said() -> None:
 
 
 def test_advice_is_something_that_can_be_done() -> None:
-    assert [wider(8), wider(7)] == ["use a wider network", "use a wider network, or weights of up to 8 bits"]
     stalled = History([1.0, 0.5], [1.0, 0.5]).give_up(1e-3)
     assert str(stalled).endswith("use a wider network or a larger tolerance")
 
@@ -69,9 +66,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "seed": (lambda: Sample("states", sample_seed=-1), "sample_seed 0 -1"),
     "labels": (lambda: Sample("states", labels="plane"), "'plane' 'plain'"),  # type: ignore[arg-type]
     "padding": (lambda: bw.train(SMALL, executions="states", padding=3), "padding templates"),
-    "balanced": (lambda: bw.train(SMALL, executions="states", descent="balanced"), "balanced training"),
     "others": (lambda: bw.train(SMALL, executions=bw.executions(bw.addition(3))), "9 bits"),
-    "a misspelt option": (lambda: bw.train(SMALL, widht=64), "'widht' 'width'"),
     "sizes": (lambda: bw.train([SMALL, bw.addition(3)], executions=bw.executions(SMALL)), "holds executions"),
 }
 

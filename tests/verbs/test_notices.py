@@ -32,5 +32,5 @@ def test_nothing_is_said_where_nothing_is_compiled(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(sliced, "to_be_compiled", lambda: False)
     validate(addition(2))
     monkeypatch.setattr(sliced, "to_be_compiled", lambda: True)
-    validate(addition(2), engine="kernel", evaluate=True)
+    validate(addition(2), engine="sampled")
     assert capsys.readouterr().err == ""

@@ -118,7 +118,7 @@ def test_what_does_not_fit_is_said_in_a_line(cells: Layers) -> None:
     for network, why in (
         (as_module(layers_of(SPARE)), "does not fit .*: .* A network reads the bits of a state"),
         (Model(as_module(cells), reads="states"), "does not fit"),
-        (lambda rows: rows, "give a network"),
+        (lambda rows: rows, "give one network"),
     ):
         with pytest.raises(InputError, match=why):
             certify(PLAIN, network)
@@ -142,6 +142,6 @@ def test_runs_are_made_by_its_own_answers(cells: Layers) -> None:
     wrong = as_module(spoilt(cells))
     found = run(addition(4), **values, network=wrong).value
     assert (found != values["p"] + values["q"]).any()  # wrong answers make wrong steps,
-    np.testing.assert_array_equal(found, run(addition(4), **values, network=wrong, evaluate=True).value)
+    np.testing.assert_array_equal(found, run(addition(4), **values, network=wrong).value)
     whole = Model(as_module(layers_of(ADDER, "states")))
     assert [run(ADDER, p=p, q=3, network=whole).value for p in range(4)] == [3, 4, 5, 6]

@@ -16,8 +16,8 @@ from waiting import PATIENCE
 from bitwright.web.requests import Limits
 
 ROOT = Path(__file__).parent.parent.parent
-ENGINES = ("limit", "kernel", "sampled", "network")
-TRIED = dict(zip(("subtraction.bw", "multiply.sbn", "comparison.bw", "leader.bw"), ENGINES, strict=True))
+ENGINES = ("limit", "sampled", "network")
+TRIED = dict(zip(("subtraction.bw", "multiply.sbn", "leader.bw"), ENGINES, strict=True))
 EXAMPLES = example_texts()
 
 

@@ -72,7 +72,7 @@ requests = st.fixed_dictionaries(
     optional={
         "inputs": st.dictionaries(st.sampled_from(["p", "q", "a", "multiplier", "multiplicand", "é"]), numbers)
         | anything,
-        "engine": st.sampled_from(["templates", "limit", "kernel", "sampled", "network", "x"]),
+        "engine": st.sampled_from(["templates", "limit", "sampled", "network", "x"]),
         "rounding": st.sampled_from(["calibrated", "sign", "x"]),
         "networks": st.integers(-1, 6),
         "seed": st.integers(-1, 2**60),

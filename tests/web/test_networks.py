@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 from serving import ENDLESS, RING, serving
 
-from bitwright import Certificate, Network, addition, certify, run, train
+from bitwright import Algorithm, Certificate, Network, addition, certify, run, train
 from bitwright import exports as export
-from bitwright.networks import Plan, Recipe
 from bitwright.rules import parse_node_program
-from bitwright.verbs.cells import as_algorithm
-from bitwright.web.programs import train_network
+from bitwright.verbs.local_page import cells_of, make_network
+from bitwright.web.programs import report_training
 from bitwright.web.requests import Limits
 
 ROOT = Path(__file__).parent.parent.parent
@@ -47,7 +46,7 @@ def test_a_network_of_cells_is_the_library_s_and_its_proof_holds(server: Any, tm
     loaded = Network.load(folder / "network.safetensors")
     pattern, network = loaded.pattern, loaded.weights
     certificate = Certificate.load(folder / "network-certificate.json")
-    certificate.check(as_algorithm(pattern), network)  # every state again
+    certificate.check(Algorithm("cells", pattern.program), network)  # every state again
     done = run(addition(30), p=2**29, q=2**29 - 1, network=Network.load(folder / "network.safetensors"))
     assert done.value == 2**30 - 1
     assert [point[0] for point in result["curve"]] == list(range(len(result["curve"])))
@@ -152,12 +151,11 @@ def test_while_a_network_is_trained_all_errors_so_far_are_told() -> None:
         told.append({"phase": phase, "step": step, "limit": limit, "tolerance": shown["tolerance"]})
         told[-1]["curve"] = list(shown["curve"])
 
-    network, curve = train_network(
-        addition(4).program, Recipe(512, plan=Plan(descent="momentum")), "a network", progress
-    )
+    pattern, report = cells_of(addition(4), "all")[0], report_training("a network", progress)
+    network, curve = make_network(pattern, addition(4), 512, 512, 0, report)
     assert told[-1]["curve"] == curve[: len(told[-1]["curve"])]
     assert len(told[-1]["curve"]) > len(told[0]["curve"])
-    assert curve[-1] == (network.origin.steps, pytest.approx(network.origin.error, rel=1e-3))
+    assert curve[-1] == (network.weights.origin.steps, pytest.approx(network.weights.origin.error, rel=1e-3))
     assert all(0 <= one["step"] <= one["limit"] for one in told)
 
 

@@ -26,7 +26,7 @@ ALGORITHMS: list[tuple[dict[str, Any], dict[str, int], Algorithm]] = [
 ]
 
 
-ENGINES = ("templates", "limit", "kernel", "sampled", "network")
+ENGINES = ("templates", "limit", "sampled", "network")
 
 
 # The same run in Python, on the command line and through the server.

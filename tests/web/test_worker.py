@@ -48,7 +48,7 @@ def test_a_worker_survives_what_nobody_expected() -> None:
 
 def test_time_is_limited_results_too_and_the_next_job_is_done() -> None:
     with serving(Limits(**{**ENDLESS, "seconds": 0.01}, kept=2)) as client:
-        last = client.run({"source": {"kind": "rules", "text": RING}, "engine": "kernel"})
+        last = client.run({"source": {"kind": "rules", "text": RING}, "engine": "sampled"})
         assert "longer than the 0.01 seconds that this page allows" in last["error"]
     with serving(Limits(kept=2, result=150_000)) as client:
         jobs = [client.run(ADD) for _ in range(3)]

@@ -97,16 +97,14 @@ def _open(target: Target, network: Path | None, tiled: bool) -> Any:
         from bitwright import Model
 
         return target.algorithm(cells=True), Model(network)
-    from bitwright.verbs.network import is_decoder_file, load_networks
+    from bitwright.verbs.network import Network, is_decoder_file
 
     if is_decoder_file(network):
         raise InputError(
             f"{network} is a decoder, which is proved for a task: bitwright certify X.task --network {network}"
         )
-    networks = load_networks(network)
-    if len(networks) > 1:
-        raise InputError(f"{network} holds several networks; combine them with bitwright export --to integer")
-    return target.algorithm(networks=networks, cells=networks[0].cells), networks[0]
+    held = Network.load(network)
+    return target.algorithm(network=held, cells=held.cells), held
 
 
 def _check(target: Target, check: Path, network: Path | None, how: dict[str, Any]) -> Certificate:

@@ -18,11 +18,10 @@ from bitwright.verbs.open import MachineChoice, is_image, open_subleq
 _SIZE = ("bits", "order", "machine", "let")
 # The options of these forms; the other forms check their own.
 _OPTIONS = {
-    "integer": ("program", "weight_bits", *_SIZE),
     "dataset": ("padding", *_SIZE),
     "executions": ("source", *_SIZE),
 }
-_OF_THESE = ("weight_bits", "padding", "source")
+_OF_THESE = ("padding", "source")
 Written = tuple[dict[str, Any], str]  # what --json prints, and a note
 
 
@@ -30,14 +29,13 @@ Written = tuple[dict[str, Any], str]  # what --json prints, and a note
 @click.argument("target", metavar="NETWORK|FILE|NAME")
 @click.argument("inputs", nargs=-1, metavar="[NAME=VALUE]...")
 def command(target: str, inputs: tuple[str, ...], output: Path, to: str | None, as_json: bool, **asked: Any) -> None:
-    """Write a network as source text, an integer network or a model for other tools, or write training data.
+    """Write a network as source text or as a model for other tools, or write training data.
 
     With --to page, NAME=VALUE sets the initial inputs of the page.
 
     \b
     bitwright export adder.safetensors -o adder.c --program addition --bits 16
     bitwright export adder.safetensors p=719 q=483 -o adder.html --program addition
-    bitwright export trained.safetensors --to integer -o integer.safetensors
     bitwright export addition --to dataset -o set.npz
     bitwright export addition --from states:200 -o states.npz
     """
@@ -45,24 +43,22 @@ def command(target: str, inputs: tuple[str, ...], output: Path, to: str | None, 
         raise InputError(f"--to takes {' or '.join(opt.FORMATS)}, got {to}{suggestion(to, opt.FORMATS)}")
     given = {name: value for name, value in asked.items() if value not in (None, ())}
     data = "executions" if "source" in given else "dataset"
-    form = to or {".npz": data, ".safetensors": "integer"}.get(output.suffix)
+    form = to or (data if output.suffix == ".npz" else None)
     if form in _OPTIONS:
         opt.allow_only(f"--to {form}", "to", "output", "as_json", *_OPTIONS[form])
     else:
         opt.refuse(f"does not go with --to {form or 'c or onnx'}", *_OF_THESE)
-    of_program = form in ("dataset", "executions")
+    of_program = form in _OPTIONS
     name = target if of_program else given.pop("program", None)
     if name is None:
         opt.refuse("sets the size of --program", *_SIZE)
     size = {one: given.pop(one) for one in ("bits", "order", "machine") if one in given}
     program = None if name is None else Target(name, **size, lets=parse_values(given.pop("let", ()), "--let"))
     tell, values = TerminalTeller(), parse_values(inputs)
-    if form in _OPTIONS and values:
+    if of_program and values:
         raise InputError(f"NAME=VALUE goes with --to page; leave out {inputs[0]}")
     if program is not None and of_program:
         document, message = _dataset(program, output, form, given, tell)
-    elif form == "integer":
-        document, message = _integer(Path(target), output, program, given, tell)
     else:
         from bitwright.verbs.exports import export
 
@@ -85,28 +81,14 @@ def _dataset(program: Target, output: Path, form: str | None, given: dict[str, A
     return written.to_dict(), written.sentence
 
 
-def _integer(
-    network: Path, output: Path, program: Target | None, given: dict[str, Any], tell: TerminalTeller
-) -> Written:
-    from bitwright.verbs.network import Network, load_networks
-    from bitwright.verbs.train import check_outputs
-
-    check_outputs(output, kept=network)
-    own = None if program is None else program.algorithm(networks=load_networks(network))
-    with tell.working("quantizing"):
-        found = Network.combine(load_networks(network, what=own), given.get("weight_bits", 8))
-    found.save(output)
-    return {"file": str(output), **found.to_dict()}, "\n".join(filter(None, (found.sentence, found.rounding)))
-
-
 def _opened(target: Target, network: Path, page: bool) -> Any:
     """The program to run; a shipped one has the size that the network was trained for, or a small size."""
     from bitwright.verbs.exports import default_bits
-    from bitwright.verbs.network import load_networks
+    from bitwright.verbs.network import open_network
 
     if is_image(target.name):
         if target.bits is not None or target.order is not None:
             raise InputError("--bits and --order do not go with machine V; leave them out")
         return open_subleq(target.name, target.machine or MachineChoice())
-    networks = [] if network.is_dir() or not network.exists() else load_networks(network)
-    return target.program(default_bits=default_bits("page" if page else None), networks=networks, nodes=True)
+    held = None if network.is_dir() or not network.exists() else open_network(network)
+    return target.program(default_bits=default_bits("page" if page else None), network=held, nodes=True)

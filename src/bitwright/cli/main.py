@@ -22,7 +22,7 @@ from bitwright.version import __version__
 VERBS = (
     *("add", "multiply", "run", "check", "show", "trace", "serve"),
     *("train", "certify", "validate", "size", "export", "infer"),
-    *("examples", "cache"),
+    "examples",
 )
 _LONGEST = 1_000  # characters kept at each end of a long message
 

@@ -55,15 +55,9 @@ def _seed(text: str | int) -> int | range:
     return first if found and found[2] is None else range(first, last + 1)
 
 
-def _weight_bits(text: str | int) -> int | str:
-    if str(text) not in (*"2345678", "float"):
-        raise InputError(f"--weight-bits takes a number from 2 to 8, or float, got '{text!s:.40}'")
-    return "float" if text == "float" else int(text)
-
-
-def _with_network(context: click.Context, _: click.Parameter, value: tuple[Path, ...]) -> tuple[Path, ...]:
+def _with_network(context: click.Context, _: click.Parameter, value: Path | None) -> Path | None:
     """Makes network the default engine if there is a --network option."""
-    if value:
+    if value is not None:
         context.default_map = {**(context.default_map or {}), "engine": "network"}
     return value
 
@@ -80,7 +74,6 @@ FORMATS = {
     "vnnlib": "a folder for verifiers, with the model and a property for each state",
     "rocq": "a folder in which make runs a proof in Rocq (Coq)",
     "hub": "a folder for the Hugging Face Hub, with a model card and the certificate",
-    "integer": "an integer network, from float weights or a folder of them",
     "dataset": "the training set of a program, as a NumPy file",
     "executions": "states of a program and their successors, as a NumPy file",
 }
@@ -94,7 +87,7 @@ Options
 --output FILE | show
     Draw the kinds of cells and the bits they write as this .svg file.
 --output FILE | train
-    The .safetensors file to write, or a folder for several float networks.
+    The .safetensors file to write.
 --output FILE | certify
     Write the certificate to this .json file.
 --output FILE | export
@@ -107,8 +100,6 @@ Options
     Names to show, such as p,q; by default all, or memory for .sbn. HTML pages always include every name.
 --port N | serve
     The port; 0 picks a free one.
---clear | cache
-    Remove all entries; other files in the folder remain.
 --check FILE | certify
     Prove this certificate file again; without FILE, the one next to the network.
 --network FILE | certify
@@ -152,16 +143,14 @@ The program
 
 The engine
 --engine NAME | {_RUNS}
-    The engine: templates (the rules), limit (the mean of infinitely wide networks), kernel (the same mean by linear
-    algebra), sampled (an ensemble drawn from the limit) or network (trained).
+    The engine: templates (the rules), limit (the mean of infinitely wide networks), sampled (an ensemble drawn from the
+    limit) or network (trained; without --network it is trained now).
 --rounding NAME | certify {_RUNS}
     How real outputs become bits: calibrated (ours, the default) or sign (the paper's).
 --padding N | train export certify size {_RUNS}
     Number of never-matching examples to add (App. C).
 --network FILE | {_RUNS}
-    A trained network for --engine network; sets the bit length and may be repeated.
---evaluate | {_RUNS}
-    Evaluate the network at every step, even if it is proved.
+    A trained network for --engine network; sets the bit length.
 --n BOUND | certify size
     The bound for n, the matches of a state: blocks (proved, the default), declared (assumed) or reachable (from runs
     of all inputs).
@@ -170,9 +159,7 @@ Networks
 --tile N|all | show train certify size {_RUNS}
     Treat N neighbouring cells as one; all treats the whole state as one cell, at a single size.
 --networks N | {_RUNS}
-    For sampled and network: the number of networks to average.  [default: 1]
---networks N | train
-    Train this many networks: combined into one integer network, or as floats in a folder.  [default: 1]
+    For sampled: the number of networks to average.  [default: 1]
 --width N | train {_RUNS}
     Hidden units; by default the fewest that suffice for cells, otherwise by the width law.
 --seed N | {_RUNS}
@@ -183,10 +170,8 @@ Networks
     Largest error on any example.  [default: 0.001; 0.01 for executions]
 --device NAME | train certify {_RUNS}
     The device for networks: cpu or cuda.  [default: cpu; cuda for long proofs and validations]
---weight-bits N | export
+--weight-bits N | train
     Bits of an integer weight, from 2 to 8.  [default: 8]
---weight-bits N|float | train
-    Bits of an integer weight, from 2 to 8, or float for unrounded weights.  [default: 8]
 --from runs|states|FILE | train export
     Executions from runs, random states or a .npz file. runs:20 takes every step of 20 runs, states:500 takes 500
     states; the default is 20 for each template.
@@ -200,14 +185,14 @@ Work and output
     Stop after this many steps, or instructions for an image.
 --seconds N | run certify
     Stop after this time. For an image, time spent waiting for input does not count. For a task, the default is 600.
---workers WORKERS | train certify validate
+--workers WORKERS | certify validate
     1 (this process), a number of processes, all, ray, ray:2 or ray:ADDRESS.
 --resume FILE | run
     Keep the run in this file, and continue from it if it exists.
 --memory FROM:TO | run
     For images: show these words at the end, including TO, as signed numbers; also a single ADDRESS, or a label of a
     .sq file.
---json | add multiply check examples cache infer {_PROGRAMS}
+--json | add multiply check examples infer {_PROGRAMS}
     Print the result as JSON.
 --quiet | add multiply run check trace train certify validate export infer
     Print the bare result, without notes and progress.
@@ -226,14 +211,12 @@ _MORE: dict[str, dict[str, Any]] = {
     "--engine": {"default": "templates", "show_default": True},
     "validate --engine": {"default": "limit", "show_default": True},
     "--padding": {"type": _COUNT},
-    **{f"{verb} --network": {"multiple": True, "callback": _with_network} for verb in _RUNS.split()},
+    **{f"{verb} --network": {"callback": _with_network} for verb in _RUNS.split()},
     "--tile": {"type": _tile},
     "--networks": {"type": click.IntRange(1, 10**9)},
-    "train --networks": {"type": click.IntRange(1, 10**7)},
     "--seed": {"type": _SEEDS},
     "train --seed": {"type": _seed},
     "--weight-bits": {"type": click.IntRange(2, 8)},
-    "train --weight-bits": {"type": _weight_bits},
     "--max-steps": {"type": int},
     "--seconds": {"type": _COUNT},
     "--workers": {"default": "1", "show_default": True},
@@ -249,7 +232,7 @@ _OTHER_NAMES = {
     "--from": ["source"],
 }
 _OTHER_NAMES |= {"--blocks": ["target"], "--line": ["lines"]} | {
-    f"{verb} --network": ["files"] for verb in _RUNS.split()
+    f"{verb} --network": ["file"] for verb in _RUNS.split()
 }
 GROUPS = tuple(part.strip().partition("\n")[0] for part in _TABLE.split("\n\n"))
 
@@ -257,7 +240,7 @@ GROUPS = tuple(part.strip().partition("\n")[0] for part in _TABLE.split("\n\n"))
 _SPELT = {
     "diagram": "-o",
     "executions": "--from",
-    "files": "--network",
+    "file": "--network",
     "float": "--weight-bits float",
     "inputs": "NAME=VALUE",
     "instructions": "--max-steps",

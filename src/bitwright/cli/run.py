@@ -80,7 +80,7 @@ def command(
     if (on_graph := open_graph(target, inputs, graph)) is not None:
         return _report_graph(execute(on_graph, {}, network=network, **options), as_json)
     numbers = parse_values(inputs)
-    algorithm = target.algorithm(networks=network, values=numbers)
+    algorithm = target.algorithm(network=network, values=numbers)
     from bitwright.verbs.check import first_warning
 
     if not is_quiet() and (warning := first_warning(target.name, algorithm)):
@@ -97,7 +97,7 @@ def _run_shipped(
 ) -> int:
     """Runs a shipped algorithm on two numbers, and returns the exit code."""
     values, network = parse_two(given), open_network(options)
-    done = execute(shipped(name, values, bits, networks=network), values, network=network, **options)
+    done = execute(shipped(name, values, bits, network=network), values, network=network, **options)
     p, q, found = in_base_of(given.values(), [*values.values(), done.value])
     return report(done, f"{p} {sign} {q} = {found}", found, as_json)
 

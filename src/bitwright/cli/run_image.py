@@ -110,7 +110,7 @@ def run_image(
     done = run(
         open_subleq(target, choice or MachineChoice()),
         terminal,
-        network=open_network(options) or None,
+        network=open_network(options),
         instructions=max_steps,
         progress=TerminalTeller(),
         **options,

@@ -63,7 +63,7 @@ def command(target: Target, output: Path | None, text: bool, tile: Any, as_json:
 
 def _show_network(path: Path, as_json: bool) -> None:
     """Prints the facts of a network or decoder file; reads the whole file, so that a damaged one is refused."""
-    from bitwright.verbs.network import Network, file_format, is_decoder_file
+    from bitwright.verbs.network import Network, is_decoder_file
 
     if is_decoder_file(path):
         from bitwright.verbs.decoders import describe_file
@@ -72,10 +72,7 @@ def _show_network(path: Path, as_json: bool) -> None:
     else:
         with working("checking its states"):
             network = Network.load(path)
-            found, what = (
-                {"file": str(path), "format": file_format(path), **network.to_dict()},
-                network.name or "PROGRAM",
-            )
+            found, what = {"file": str(path), **network.to_dict()}, network.name or "PROGRAM"
     found["proof"] = f"bitwright certify {what} --network {shlex.quote(str(path))}"
     if as_json:
         print_json(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -35,15 +35,15 @@ class Target:
         return opened(self.name, bits=self.bits, order=order, machine=self.machine, lets=self.lets, **more)
 
 
-def open_network(options: dict[str, Any]) -> list[Any]:
-    """Removes --network from the options and opens the networks."""
-    if not (files := options.pop("files", ())):
-        return []
+def open_network(options: dict[str, Any]) -> Any:
+    """Removes --network from the options and opens the network."""
+    if (file := options.pop("file", None)) is None:
+        return None
     if options["engine"] != "network":
         raise InputError(f"--network goes with --engine network, not {options['engine']}; leave out one of them")
-    from bitwright.verbs.network import load_networks
+    from bitwright.verbs.network import open_network as opened
 
-    return load_networks(*files)
+    return opened(file)
 
 
 def execute(
@@ -51,11 +51,11 @@ def execute(
     values: Mapping[str, int],
     *,
     max_steps: int | None,
-    network: Sequence[Any] = (),
+    network: Any = None,
     **options: Any,
 ) -> Run:
     """Runs an algorithm with the options of the command line, under a progress bar."""
     from bitwright.verbs.run import run
 
-    done: Run = run(algorithm, values, steps=max_steps, network=network or None, progress=TerminalTeller(), **options)
+    done: Run = run(algorithm, values, steps=max_steps, network=network, progress=TerminalTeller(), **options)
     return done

@@ -45,7 +45,7 @@ def command(
     algorithm: Algorithm | None = open_graph(target, inputs, graph)
     if algorithm is None:
         numbers = parse_values(inputs)
-        algorithm = target.algorithm(networks=network, values=numbers)
+        algorithm = target.algorithm(network=network, values=numbers)
     names = only.split(",") if only else []
     check_trace(algorithm, output, names, as_json)
     done = execute(algorithm, numbers, network=network, record=True, **options)

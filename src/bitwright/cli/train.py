@@ -12,7 +12,7 @@ from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller, is_quiet, note
 from bitwright.cli.reporting import print_json
 from bitwright.cli.targets import Target
-from bitwright.common.errors import BitwrightWarning, InputError, counted
+from bitwright.common.errors import BitwrightWarning, InputError, counted, thousandths
 
 if TYPE_CHECKING:
     from bitwright.verbs.network import Network
@@ -32,12 +32,12 @@ def command(target: Target, others: tuple[str, ...], output: Path | None, as_jso
     bitwright train addition --bits 4 --tile all -o whole.safetensors
     bitwright train examples/transformers/adder.task --seed 0..3 -o adder.safetensors
     """
-    from bitwright.verbs.train import check_outputs, train
+    from bitwright.verbs.train import check_output, train
 
     if output is None:
         raise InputError("Missing option '--output' / '-o': the .safetensors file to write")
     given: dict[str, Any] = {name: value for name, value in how.items() if value is not None}
-    seed, workers = given.pop("seed", None), given.pop("workers")
+    seed = given.pop("seed", None)
     if Path(target.name).suffix.lower() == ".task":
         first = seed or 0
         seeds = first if isinstance(first, range) else range(first, first + 1)
@@ -46,42 +46,28 @@ def command(target: Target, others: tuple[str, ...], output: Path | None, as_jso
         given |= {"seed": seed[0], "seeds": len(seed)}
     elif seed is not None:
         given["seed"] = seed
-    if given.get("device", "cpu") != "cpu":  # PyTorch trains networks on a GPU
-        given["trainer"] = "torch"
     programs = [
         one.algorithm(cells=how["tile"] != "all")
         for one in (target, *(Target(other, lets=target.lets) for other in others))
     ]
-    executions, integer = None, given.get("weight_bits") != "float"
+    executions = None
     if "source" in given:
         from bitwright.verbs.executions import Sample
 
         executions = Sample(given.pop("source"))
+    check_output(output, ".safetensors")
     tell = None if is_quiet() else TerminalTeller()
-    if not integer:
-        del given["weight_bits"]
-    if given.get("networks", 1) > 1 and not integer:
-        opt.refuse("does not go with several networks in a folder", "source")
-        given.pop("seeds", None)
-        members: Any = train(programs, folder=output, workers=workers, progress=tell, **given)
-        return _wrote(output, members.to_dict(), [str(members)], as_json)
-    check_outputs(output, workers=workers)
     with catch_warnings(action="ignore", category=BitwrightWarning):  # reported below
-        network: Any = train(programs, executions=executions, integer=integer, progress=tell, **given)
+        network = train(programs, executions=executions, progress=tell, **given)
     network.save(output)
-    _wrote(output, {"file": str(output), **network.to_dict()}, _lines(network, output), as_json)
+    if as_json:
+        print_json({"file": str(output), **network.to_dict()})
+    else:
+        note("\n".join(_lines(network, output)))
+        click.echo(str(output))
     if network.training is not None and network.training.problem is not None:
         click.echo(f"bitwright: {network.training.problem}", err=True)
         return 1
-    return 0
-
-
-def _wrote(output: Path, document: dict[str, Any], lines: list[str], as_json: bool) -> int:
-    if as_json:
-        print_json(document)
-    else:
-        note("\n".join(lines))
-        click.echo(str(output))
     return 0
 
 
@@ -102,11 +88,10 @@ def _train_task(task: Path, output: Path, seeds: range, as_json: bool) -> int:
 
 def _lines(network: Network, file: Path) -> list[str]:
     """Lines about a trained network and its file."""
-    made, origin = network.training, network.weights.origin
+    made = network.training
     assert made is not None
-    tried = "" if made.seeds in (None, 1) else f", after {made.seeds} seeds"
+    tried = "" if made.seeds == 1 else f", after {made.seeds} seeds"
     size = f"{network.sentence} in a {file.stat().st_size:,}-byte file, in {made.seconds:.2f} s{tried}"
-    if network.trained_cells is not None:
-        return [size, *network.rows()]
-    descent = f"trained in {counted(origin.steps, 'step')}; largest error {origin.error:.2g}"
-    return [size, descent, *([] if network.rounding is None else [network.rounding])]
+    before, after = thousandths(made.cost.margin_before), thousandths(made.cost.margin)
+    cost = f"quantized: on {made.cost.states:,} states the smallest margin went from {before} to {after}"
+    return [size, *network.rows(), *([] if network.proved else [cost])]

@@ -31,8 +31,8 @@ def command(target: Target, oracle: str | None, max_steps: int | None, as_json: 
     network = open_network(given)
     if is_image(target.name):
         raise InputError("an image has no inputs to validate; run it and compare its output")
-    what = target.algorithm(networks=network)
-    done = validate(what, oracle, network=network or None, steps=max_steps, progress=TerminalTeller(), **given)
+    what = target.algorithm(network=network)
+    done = validate(what, oracle, network=network, steps=max_steps, progress=TerminalTeller(), **given)
     if as_json:
         print_json(done.to_dict())
     else:

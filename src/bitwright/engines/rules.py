@@ -34,8 +34,7 @@ class RuleEngine(Engine):
     """Steps states by matching templates (Eq. 5-6) and a table of decisions.
 
     A single run uses compiled loops, which only visit cells that change, once they are loaded or worth loading; a
-    program with at least `large` templates uses them immediately. `compiled=False` avoids them, for processes that
-    cannot write files.
+    program with at least `large` templates uses them immediately.
     """
 
     name = "templates"
@@ -44,8 +43,8 @@ class RuleEngine(Engine):
     fallible = False
     costly = False
 
-    def __init__(self, program: Program, compiled: bool = True, large: int = LARGE) -> None:
-        self.program, self._compiled, self._large = program, compiled, large
+    def __init__(self, program: Program, large: int = LARGE) -> None:
+        self.program, self._large = program, large
 
     @cached_property
     def decisions(self) -> Decisions:
@@ -69,15 +68,15 @@ class RuleEngine(Engine):
 
     def together(self, states: BoolArray) -> int:
         """The number of states to step at once: enough to fill the words, or 1 where updates alone are faster."""
-        return 1 if self._compiled and one_by_one(self.program, states) else self.chunk
+        return 1 if one_by_one(self.program, states) else self.chunk
 
     def __getstate__(self) -> dict[str, object]:
         """Pickles without the data that other processes can compute again."""
-        kept = ("program", "examples", "rounding", "_compiled", "_large")
+        kept = ("program", "examples", "rounding", "_large")
         return {name: value for name, value in vars(self).items() if name in kept}
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:
-        single = self._compiled and len(states) == 1
+        single = len(states) == 1
         soon = long or self.program.templates >= self._large or (self._large <= LARGE and single and loops_pay())
         return self._follow(states) if single and soon else PackedBatch(self, states)
 
@@ -109,10 +108,8 @@ class LimitEngine(RuleEngine):
 
     name = "limit"
 
-    def __init__(
-        self, program: Program, examples: int, rounding: Rounding, compiled: bool = True, large: int = LARGE
-    ) -> None:
-        super().__init__(program, compiled, large)
+    def __init__(self, program: Program, examples: int, rounding: Rounding, large: int = LARGE) -> None:
+        super().__init__(program, large)
         self.examples, self.rounding = examples, rounding
 
     def _follow(self, states: BoolArray) -> Batch:  # under sign, the margin of a step depends on all counts

@@ -1,9 +1,8 @@
 """The `sampled` engine: an ensemble of N infinitely wide networks, drawn from the limiting Gaussian.
 
 A trained ensemble is one fixed function, so its errors at different states are correlated. They are drawn from their
-joint distribution (Eq. 4 between states). For whole states this happens along each run, state by state, conditioned on
-all earlier states: the draw depends only on the seed and the start state, not on batches or workers. For cells, all
-local states of a kind are drawn at once, for all cells, steps and runs.
+joint distribution (Eq. 4 between states), along each run, state by state, conditioned on all earlier states. The draw
+depends only on the seed and the start state, not on batches or workers.
 """
 
 from __future__ import annotations
@@ -17,11 +16,8 @@ from scipy.linalg import solve_triangular
 from bitwright.common.bits import BoolArray, whole_number
 from bitwright.common.errors import InputError
 from bitwright.common.workers.linear_algebra import NUMPY, one_thread
-from bitwright.engines.cells import Decider
 from bitwright.engines.protocol import ArrayBatch, Engine
 from bitwright.rules import Program
-from bitwright.rules.layout import IntArray
-from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray, covariance, variance, weights
 from bitwright.theory.encoding import PackedRules
 from bitwright.theory.rounding import Rounding, round_outputs
@@ -132,38 +128,3 @@ class SampledBatch(ArrayBatch):
 
     def rounded(self) -> FloatArray | None:
         return self._outputs
-
-
-class SampledDecider(Decider):
-    """An ensemble drawn once for cells, determined by the seed; ports of different kinds are separate outputs."""
-
-    engine = "sampled"
-
-    def __init__(self, pattern: Pattern, examples: int, rounding: Rounding, networks: int = 1, seed: int = 0) -> None:
-        super().__init__(pattern, examples, rounding)
-        self.networks, self.seed = networks, seed
-        most = max((local.count for local in pattern.local), default=0)
-        if most > MAX_STATES:
-            raise InputError(
-                f"an ensemble can be drawn for at most {MAX_STATES:,} local states of a kind, got {most:,}; "
-                "choose a smaller tile, or the engine limit"
-            )
-        rng, tables = np.random.default_rng(seed), []
-        for kind, local in enumerate(pattern.local):
-            draw = Deviations(rng, examples, networks, len(local.kind.ports)).draw
-            tables.append(np.zeros((local.count, pattern.program.bits)))
-            tables[-1][:, pattern.port_bits(kind)] = draw(local.matched(np.arange(local.count)))
-        self._table = np.concatenate(tables)  # (local states of all kinds, k)
-        first = np.cumsum([0, *map(len, tables[:-1])])
-        self._first = np.repeat(first, np.diff(pattern.first_template))  # by template: the first one of its kind
-        self._place = np.concatenate([local.digit * local.value[local.block_of] for local in pattern.local])
-
-    def deviations(self, matched: BoolArray, n: IntArray) -> FloatArray:  # (states, K), (states,) -> (states, k)
-        """Returns the outputs' deviations from the mean; 0 for n <= 1, where nothing is random."""
-        found = self._table[self._first[matched.argmax(axis=1)] + matched @ self._place]
-        return np.where((n > 1)[:, None], found, 0.0)
-
-    def outputs(self, matched: BoolArray, n: IntArray) -> FloatArray:
-        program = self.pattern.program
-        means = weights(n, self.examples).mean(program.writers, matched @ program.write_matrix)
-        return np.asarray(means + self.deviations(matched, n))

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 
 from bitwright.common.errors import counted, readable
-from bitwright.engines.cells.trained import as_algorithm
 from bitwright.exports.model import Exported
 from bitwright.networks import IntegerNetwork
 from bitwright.proofs.exhaustion.certificate import certify_network
+from bitwright.rules import Algorithm
 from bitwright.rules.pattern import Pattern
 
 MOST_WORK = 1 << 28  # states times width to check while a file is written: some seconds
@@ -87,5 +87,5 @@ def claim_of(network: IntegerNetwork, pattern: Pattern) -> ExportClaim:
     of_cells, states = pattern.whole is None, pattern.local_states
     if states * network.shape.width > MOST_WORK:
         return ExportClaim(of_cells, states, None)
-    certificate = certify_network(as_algorithm(pattern), network)
+    certificate = certify_network(Algorithm("cells", pattern.program), network)
     return ExportClaim(of_cells, certificate.states, certificate.wrong)

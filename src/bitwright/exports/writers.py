@@ -13,7 +13,7 @@ from bitwright.exports.c import c_text
 from bitwright.exports.claims import ExportClaim, claim_of
 from bitwright.exports.javascript import js_text, js_types
 from bitwright.exports.model import Exported, exported_cells
-from bitwright.networks import AnyNetwork, IntegerNetwork
+from bitwright.networks import IntegerNetwork
 from bitwright.rules import Algorithm, Program
 from bitwright.rules.pattern import Pattern
 
@@ -26,7 +26,7 @@ FORMS = (*SUFFIXES, *FOLDERS)
 class Subject:
     """What to write: a network, the program or pattern it was trained for, and the program to run."""
 
-    network: AnyNetwork
+    network: IntegerNetwork
     pattern: Pattern
     algorithm: Algorithm | None  # None for a network of cells without a program
 
@@ -36,16 +36,9 @@ class Subject:
         return self.pattern.program
 
     @property
-    def whole_numbers(self) -> IntegerNetwork:
-        """The integer network; raises InputError for a float network."""
-        if not isinstance(self.network, IntegerNetwork):
-            raise InputError("this format requires an integer network; quantize this one first")
-        return self.network
-
-    @property
     def exported(self) -> Exported:
         """The tables for source text."""
-        return exported_cells(self.whole_numbers, self.pattern, self.algorithm)
+        return exported_cells(self.network, self.pattern, self.algorithm)
 
 
 @dataclass(frozen=True)
@@ -95,7 +88,7 @@ def write_vnnlib(given: Subject, folder: Path) -> Export:
     """Writes a folder for verifiers: the model, and a property for each state."""
     from bitwright.proofs.exhaustion.vnnlib import MODEL, save_vnnlib
 
-    covered = save_vnnlib(given.whole_numbers, given.program, folder)
+    covered = save_vnnlib(given.network, given.program, folder)
     about = {"states": covered.states, "properties": covered.properties, "cases": covered.cases}
     return Export([folder / "instances.csv", folder / MODEL], covered.text, about)
 

@@ -1,7 +1,4 @@
-"""Initial weights, and plans for gradient descent: step sizes from the kernel's spectrum, and when to stop.
-
-The weights depend only on a network's seed, not on batch, worker or order.
-"""
+"""Initial weights, and the schedule of gradient descent: step sizes from the kernel's spectrum, and when to stop."""
 
 from __future__ import annotations
 
@@ -10,28 +7,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from math import log, sqrt
-from numbers import Real
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.common.bits import shorten, whole_number
-from bitwright.common.errors import BitwrightError, InputError, check_choice
-from bitwright.theory.closed_form import Kind, spectrum
+from bitwright.common.bits import shorten
+from bitwright.common.errors import BitwrightError, InputError
+from bitwright.theory.closed_form import spectrum
 
 Float = NDArray[np.floating]
-Start = Literal["zero", "random"]
-Parametrization = Literal["ntk", "standard"]
-STARTS: tuple[Start, ...] = ("zero", "random")
-PARAMETRIZATIONS: tuple[Parametrization, ...] = ("ntk", "standard")
+Progress = Callable[[int, float], None]  # steps made, largest error
 MAX_WIDTH = 1 << 22
-MAX_SEED, MAX_MEMBER = 2**63, 10**9
-
-
-def limit_kind(parametrization: Parametrization) -> Kind:
-    """Returns the limit of a parametrization."""
-    return "last-layer" if parametrization == "standard" else "ntk"
+MAX_SEED = 2**63
+CAUTION = 0.93  # fraction of the best step: at finite width the spectrum is slightly wider than in the limit
 
 
 @dataclass(frozen=True)
@@ -42,38 +31,18 @@ class NetworkShape:
     width: int
     outputs: int
 
-    def check(self, start: Start) -> None:
-        if not isinstance(self.width, int):
-            raise InputError(f"the width must be an integer, got {self.width!r}")
-        if not 1 <= self.width <= MAX_WIDTH:
-            raise InputError(f"the width must be between 1 and {MAX_WIDTH:,}, got {self.width:,}")
-        if start == "zero" and self.width % 2:
-            raise InputError(f"a zero-output start pairs hidden units, so the width must be even, got {self.width:,}")
 
+def initial_weights(shape: NetworkShape, seed: int) -> tuple[Float, Float]:  # (width, K), (k, width)
+    """Standard normal w1 and w2 that begin as the zero function, so that the limit has no variance (Section 3).
 
-def initial_weights(
-    shape: NetworkShape, start: Start, seed: int, member: int = 0, dtype: type[np.floating] = np.float32
-) -> tuple[Float, Float]:  # (width, K), (k, width)
-    """Standard normal w1 and w2 of one member of an ensemble (Section 3).
-
-    random: as in the paper. zero: hidden units come in pairs, w1 = [u; u], w2 = [v, -v], so that the network starts as
-    the zero function and the limit has no variance.
+    Hidden units come in pairs, w1 = [u; u], w2 = [v, -v].
     """
-    shape.check(start)
-    rng = np.random.default_rng(np.random.SeedSequence(entropy=seed, spawn_key=(member,)))
-    draws = shape.width // 2 if start == "zero" else shape.width
-    first = rng.standard_normal((draws, shape.inputs), dtype=np.float32).astype(dtype, copy=False)
-    last = rng.standard_normal((shape.outputs, draws), dtype=np.float32).astype(dtype, copy=False)
-    if start == "random":
-        return first, last
+    if shape.width % 2:
+        raise InputError(f"a zero-output start pairs hidden units, so the width must be even, got {shape.width:,}")
+    rng = np.random.default_rng(np.random.SeedSequence(entropy=seed, spawn_key=(0,)))
+    first = rng.standard_normal((shape.width // 2, shape.inputs), dtype=np.float32)
+    last = rng.standard_normal((shape.outputs, shape.width // 2), dtype=np.float32)
     return np.concatenate((first, first)), np.concatenate((last, -last), axis=1)
-
-
-Descent = Literal["balanced", "momentum", "plain"]
-DESCENTS = get_args(Descent)
-Progress = Callable[[int, float], None]  # steps made, largest error
-_CAUTION = 0.93  # fraction of the best step: at finite width the spectrum is slightly wider than in the limit
-_FASTEST, _MOST_STEPS = 1e9, 10**12
 
 
 class TrainingError(BitwrightError):
@@ -81,105 +50,54 @@ class TrainingError(BitwrightError):
 
     >>> from bitwright import addition, train
     >>> try:
-    ...     train(addition(2), tile="all", integer=False, width=64, most_steps=3)
+    ...     train(addition(2), tile="all", width=2)
     ... except TrainingError as error:
-    ...     print(str(error)[:27])
-    training stalled at an erro
+    ...     print(str(error)[:17])
+    training diverged
     """
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How to train: full-batch gradient descent on 1/2 sum (F - Y)^2 until every output is within `tolerance`.
-
-    The theorem covers `plain` descent. `momentum` (heavy ball) reaches the same point in far fewer steps, and
-    `balanced` steps, the default, in fewer still. The kernel of templates has two eigenvalues: one for the mean of
-    an output over all examples, one for deviations from it. A balanced step reduces each part of the error at a
-    separate rate, which removes all of it in the limit. `rate` and `most_steps` follow from the spectrum unless given.
-    """
-
-    tolerance: float = 1e-3
-    descent: Descent = "balanced"
-    parametrization: Parametrization = "ntk"
-    rate: float | None = None
-    most_steps: int | None = None
-
-    def __post_init__(self) -> None:
-        check_choice("parametrization", self.parametrization, PARAMETRIZATIONS)
-        check_choice("descent", self.descent, DESCENTS)
-        if not (isinstance(self.tolerance, Real) and 0 < self.tolerance < 0.5):
-            raise InputError(f"the tolerance must be between 0 and 0.5, got {shorten(repr(self.tolerance))}")
-        if self.rate is not None and not (isinstance(self.rate, Real) and 0 < self.rate <= _FASTEST):
-            raise InputError(f"the rate must be above 0 and at most {_FASTEST:g}, got {shorten(repr(self.rate))}")
-        if self.most_steps is not None:
-            whole_number(self.most_steps, "the number of steps", 1, _MOST_STEPS)
-
-    def expected_steps(self, examples: int, kernel: tuple[float, float] | None = None) -> int:
-        """Estimates the number of steps from the rate at which the slowest error shrinks.
-
-        `kernel` gives the ends of the train kernel's spectrum if the examples are not templates.
-        """
-        if self.descent == "balanced":
-            return max(2, round(log(1 / self.tolerance) / 2))
-        heavy = self.descent == "momentum"
-        if kernel is not None and heavy:
-            return max(1, round(1.2 * log(1 / self.tolerance) * sqrt(kernel[1] / kernel[0])))
-        low, high = spectrum(examples) if kernel is None else kernel
-        root = sqrt(high / low) if heavy else high / low
-        return max(1, round(1.2 * log(1 / self.tolerance) * (root + 1) / 2))
-
-    def first_layer(self, shape: NetworkShape) -> float:
-        """The first layer's share of the step size."""
-        return 1.0 if self.parametrization == "ntk" else shape.inputs / shape.width
-
-    def schedule(self, shape: NetworkShape, kernel: tuple[float, float] | None = None) -> Schedule:
-        """Returns the constants of the descent for a network of this shape, on templates or for this spectrum."""
-        first = self.first_layer(shape)
-        low, high = kernel or tuple(
-            last + first * (both - last)
-            for both, last in zip(spectrum(shape.inputs), spectrum(shape.inputs, "last-layer"), strict=True)
-        )
-        if self.descent == "balanced":
-            return self._balanced(low, high, first, shape)
-        if self.descent == "momentum" and kernel is not None:
-            return self._steady(low, high, first)
-        if self.descent == "momentum":
-            rate = (2 / (sqrt(high) + sqrt(low))) ** 2
-            momentum = ((sqrt(high) - sqrt(low)) / (sqrt(high) + sqrt(low))) ** 2
-            needed = sqrt(high / low)
-        else:
-            rate, momentum, needed = 2 / (high + low), 0.0, high / low
-        most = self.most_steps if self.most_steps is not None else int(200 + 60 * needed)
-        return Schedule(self.rate if self.rate is not None else _CAUTION * rate, momentum, first, most)
-
-    def _balanced(self, low: float, high: float, first: float, shape: NetworkShape) -> Schedule:
-        """Returns a step that allows for the spread of eigenvalues at finite width, which grows as units decrease."""
-        rate = self.rate if self.rate is not None else 1 / (low * (1 + 2 * shape.inputs / shape.width))
-        return Schedule(rate, 0.0, first, 200 if self.most_steps is None else self.most_steps, common=1 - low / high)
-
-    def _steady(self, low: float, high: float, first: float) -> Schedule:
-        """Nesterov's momentum. With heavy ball the largest eigenvalues oscillate until the smallest have converged; if
-        they are far apart, this drives a network of finite width far from its start.
-        """
-        rate = self.rate if self.rate is not None else _CAUTION / high
-        root = min(1.0, sqrt(rate * low))
-        most = self.most_steps if self.most_steps is not None else int(200 + 60 * sqrt(high / low))
-        return Schedule(rate, (1 - root) / (1 + root), first, most, nesterov=True)
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Step size, momentum and its kind, the first layer's share of the step size, and the maximum number of steps.
+    """The constants of full-batch gradient descent on 1/2 sum (F - Y)^2.
 
     Each step first subtracts `common` times their mean over all examples from an output's errors.
     """
 
     rate: float
-    momentum: float
-    first_layer: float
     most_steps: int
+    momentum: float = 0.0
+    first_layer: float = 1.0  # the first layer's share of the step size
     nesterov: bool = False
     common: float = 0.0
+
+
+def balanced_schedule(shape: NetworkShape) -> Schedule:
+    """Returns steps for templates, whose kernel has two eigenvalues: of the mean of an output over all examples, and of
+    deviations from it. Each part of the error has a separate rate, which removes all of it in the limit.
+
+    The rate allows for the spread of eigenvalues at finite width, which grows as units decrease.
+    """
+    low, high = spectrum(shape.inputs)
+    return Schedule(1 / (low * (1 + 2 * shape.inputs / shape.width)), 200, common=1 - low / high)
+
+
+def nesterov_schedule(low: float, high: float) -> Schedule:
+    """Returns steps with Nesterov's momentum for a kernel with these ends of its spectrum.
+
+    With heavy ball the largest eigenvalues oscillate until the smallest have converged; if they are far apart, this
+    drives a network of finite width far from its start.
+    """
+    rate = CAUTION / high
+    root = min(1.0, sqrt(rate * low))
+    return Schedule(rate, int(200 + 60 * sqrt(high / low)), (1 - root) / (1 + root), nesterov=True)
+
+
+def expected_steps(tolerance: float, kernel: tuple[float, float] | None = None) -> int:
+    """Estimates the number of steps on templates, or on examples whose kernel has these ends of its spectrum."""
+    if kernel is None:
+        return max(2, round(log(1 / tolerance) / 2))
+    return max(1, round(1.2 * log(1 / tolerance) * sqrt(kernel[1] / kernel[0])))
 
 
 @dataclass

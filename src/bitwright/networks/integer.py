@@ -32,7 +32,7 @@ from bitwright.networks.network import Origin, TwoLayers
 from bitwright.rules import Program
 from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.rounding import Rounding, Scale, Thresholds, scale_weights
+from bitwright.theory.rounding import Scale, Thresholds, scale_weights
 
 Int8 = NDArray[np.int8]
 WEIGHT_BITS = range(2, 9)
@@ -48,8 +48,8 @@ class Rounded:
     scale_first: float  # A = round(w1 / scale_first)
     scale_last: float
     gain: float  # ratio of sums to what the scales imply, since clipping and rounding change weights
-    members: int  # networks side by side
-    sources: tuple[str, ...]  # their digests
+    sources: tuple[str, ...]  # the digest of the trained weights
+    members: int = 1  # the same in every network file
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,29 +209,29 @@ class Grid:
     """
 
     whole: FloatArray  # (rows, columns)
-    unit: FloatArray  # (1,), or a power for each row
+    unit: float
 
     @property
     def spread(self) -> float:
-        """Their standard deviation, if they have a single unit."""
+        """Their standard deviation."""
         whole = self.whole.astype(np.int64)
         total, squares = int(whole.sum()), int((whole * whole).sum())
-        return self.unit.item() * sqrt(whole.size * squares - total * total) / whole.size
+        return self.unit * sqrt(whole.size * squares - total * total) / whole.size
 
 
-def grids(first: Float, last: Float, most: int, by_output: bool = False) -> tuple[Grid, Grid]:
+def grids(first: Float, last: Float, most: int) -> tuple[Grid, Grid]:
     """Returns both layers, (width, K) and (k, width), on the finest grids of equally many bits where all sums over
-    n <= `most` matches are exact; with `by_output`, each row of the last layer has its own grid."""
+    n <= `most` matches are exact."""
     products = (_EXACT - (most * len(first)).bit_length()) // 2
     squares = (63 - max(first.size, last.size).bit_length()) // 2
     bits = min(products, squares)
-    return _on_grid(first, bits, None), _on_grid(last, bits, 1 if by_output else None)
+    return _on_grid(first, bits), _on_grid(last, bits)
 
 
-def _on_grid(layer: Float, bits: int, axis: int | None) -> Grid:
-    largest = np.frexp(np.abs(layer).max(axis=axis, initial=0, keepdims=True))[1]  # every weight is below 2^largest
+def _on_grid(layer: Float, bits: int) -> Grid:
+    largest = int(np.frexp(np.abs(layer).max(initial=0))[1])  # every weight is below 2^largest
     whole = np.rint(np.ldexp(layer.astype(np.float64), bits - largest))
-    return Grid(whole, np.ldexp(1.0, largest - bits).ravel())
+    return Grid(whole, float(np.ldexp(1.0, largest - bits)))
 
 
 _EXACT_IN = {"float32": 1 << 24, "float64": 1 << 53}
@@ -301,12 +301,3 @@ def _groups(network: IntegerNetwork, bounds: Bounds) -> tuple[str, list[slice]]:
             first, share = at, np.zeros_like(share)
         share = share + more
     return arithmetic, [*groups, slice(first, width)]
-
-
-def check_whole(rounding: Rounding) -> None:
-    """Raises InputError for a rounding that integer networks do not support."""
-    if rounding != "calibrated":
-        raise InputError(
-            "integer networks require calibrated rounding; under sign the limit is exactly 0 if one example "
-            "matches, and rounded weights would decide such bits by chance"
-        )

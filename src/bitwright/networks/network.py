@@ -6,19 +6,16 @@ import json
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.common.errors import InputError
 from bitwright.common.frozen import frozen
-from bitwright.common.workers.linear_algebra import one_thread
-from bitwright.networks.descent import Descent, Float, NetworkShape, Parametrization, Start, limit_kind
+from bitwright.networks.descent import Float, NetworkShape
 from bitwright.theory.encoding.training_set import Labels
 from bitwright.theory.rounding import Scale
-
-_FEW = 4
 
 
 @dataclass(frozen=True)
@@ -35,6 +32,8 @@ class LearntFrom:
 
 
 SOURCES = ("runs", "states", "file")
+Descent = Literal["balanced", "momentum", "plain"]
+FIXED = {"member": 0, "start": "zero", "parametrization": "ntk"}  # the same in every network file
 
 
 @dataclass(frozen=True)
@@ -43,9 +42,6 @@ class Origin:
 
     program_id: str
     seed: int
-    member: int
-    start: Start
-    parametrization: Parametrization
     descent: Descent
     tolerance: float
     error: float  # largest error on a training example
@@ -58,13 +54,12 @@ class Origin:
     @property
     def scale(self) -> Scale:
         """The scale of outputs."""
-        return limit_kind(self.parametrization) if self.executions is None else self.executions.labels
+        return "ntk" if self.executions is None else self.executions.labels
 
     def document(self) -> dict[str, Any]:
         """The origin as JSON for a file, with two flags for the descent and without None values."""
-        found = {("momentum" if name == "descent" else name): value for name, value in asdict(self).items()}
-        found["momentum"] = self.descent == "momentum"
-        found = {name: value for name, value in found.items() if value is not None}
+        found = {name: value for name, value in asdict(self).items() if value is not None and name != "descent"}
+        found |= FIXED | {"momentum": self.descent == "momentum"}
         return found | ({"balanced": True} if self.descent == "balanced" else {})
 
 
@@ -117,23 +112,11 @@ class TwoLayers:
 
 @dataclass(frozen=True, eq=False)
 class FloatNetwork(TwoLayers):
-    """Read-only trained weights, with their origin.
-
-    >>> from bitwright import addition, train
-    >>> from bitwright.theory.encoding.training_set import TrainingSet
-    >>> algorithm = addition(2)
-    >>> network = train(algorithm, tile="all", integer=False, width=512).weights
-    >>> network.origin.error <= network.origin.tolerance
-    True
-    >>> state = algorithm.state({"p": 3, "q": 1})
-    >>> network(TrainingSet(algorithm.program).encode(state[np.newaxis])).shape  # real outputs, to be rounded
-    (1, 6)
-    """
+    """The result of gradient descent, before quantization."""
 
     first: Float = field(repr=False)  # w1 (width, K)
     last: Float = field(repr=False)  # w2 (k, width)
     origin: Origin
-    weight_bits = None  # not integers
 
     def __post_init__(self) -> None:
         self.freeze(first=(np.float32, np.float64), last=(np.float32, np.float64))
@@ -148,50 +131,6 @@ class FloatNetwork(TwoLayers):
         for weights in (self.first, self.last):
             found.update(weights.astype(weights.dtype.newbyteorder("<"), copy=False).data)
         return found.hexdigest()
-
-    @property
-    def arithmetic(self) -> str:
-        """The arithmetic of its outputs."""
-        return f"{self.first.dtype}, every order of summation"
-
-    @cached_property
-    def _by_example(self) -> Float:  # (K, width)
-        return frozen(self.first.T)
-
-    def to_torch(self) -> Any:
-        """Returns the same function as a plain `torch.nn.Sequential` without bias, with scales folded into the weights.
-
-        >>> from bitwright import addition, train
-        >>> network = train(addition(2), width=64, integer=False).weights
-        >>> [name for name, _ in network.to_torch().named_parameters()]
-        ['0.weight', '2.weight']
-        """
-        from bitwright.networks.descent import torch_module
-
-        torch = torch_module()
-        layers = torch.nn.Sequential(
-            torch.nn.Linear(self.shape.inputs, self.shape.width, bias=False),
-            torch.nn.ReLU(),
-            torch.nn.Linear(self.shape.width, self.shape.outputs, bias=False),
-        )
-        with torch.no_grad():
-            layers[0].weight.copy_(torch.from_numpy(self.first / np.sqrt(self.shape.inputs)))
-            layers[2].weight.copy_(torch.from_numpy(self.last / np.sqrt(self.shape.width)))
-        return layers
-
-    @one_thread()
-    def __call__(self, inputs: NDArray[np.floating]) -> Float:  # (batch, K) -> (batch, k)
-        """Returns the outputs for encoded inputs.
-
-        Inputs are zero except at matched examples; for a few inputs it is faster to add only their weights.
-        """
-        scale = self.first.dtype.type(1 / np.sqrt(self.first.shape[1] * self.first.shape[0]))
-        inputs = inputs.astype(self.first.dtype, copy=False)
-        if len(inputs) > _FEW:
-            before = inputs @ self.first.T
-        else:
-            before = np.stack([row[row != 0] @ self._by_example[row != 0] for row in inputs])
-        return np.asarray((np.maximum(before, 0) @ self.last.T) * scale)
 
 
 def tensor_sha256(array: NDArray[Any]) -> str:

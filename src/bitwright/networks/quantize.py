@@ -6,13 +6,12 @@ order: for this purpose the trained weights are placed on a grid (`integer.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from bitwright.common.bits import BoolArray
-from bitwright.common.errors import InputError, counted
+from bitwright.common.errors import InputError
 from bitwright.common.workers.linear_algebra import one_thread
 from bitwright.networks.integer import (
     WEIGHT_BITS,
@@ -51,26 +50,25 @@ class Cost:
 
 @one_thread()
 def quantize(
-    networks: Sequence[FloatNetwork],
+    trained: FloatNetwork,
     program: Program,
     weight_bits: int = 8,
     sample: Sample | None = None,
 ) -> tuple[IntegerNetwork, Cost]:
-    """Returns the integer network that replaces these networks, placed side by side if there are several.
+    """Returns the integer network that replaces a trained one.
 
     The two scales are chosen from a few candidates to keep the largest margin on a `sample` of states, by default
     random local states.
     """
     if type(weight_bits) is not int or weight_bits not in WEIGHT_BITS:
         raise InputError(f"integer weights must have {WEIGHT_BITS[0]} to {WEIGHT_BITS[-1]} bits, got {weight_bits!r}")
-    _check_alike(networks, program)
+    if trained.origin.program_id != program.id:
+        raise InputError("this network was trained for another program")
     sample = local_sample(every_cell(program)) if sample is None else sample
-    products = sum(network.shape.width for network in networks) * (program.templates + program.bits)
-    most = max(16, _WORK // products)
-    first = np.concatenate([network.first[:, : program.templates] for network in networks])
-    last = np.concatenate([network.last for network in networks], axis=1)
+    most = max(16, _WORK // (trained.width * (program.templates + program.bits)))
+    first, last = trained.first[:, : program.templates], trained.last
     on_grid = grids(first, last, most_matches(program))
-    looked_at = _Sample(networks, program, sample[0][:most], sample[1][:most], on_grid)
+    looked_at = _Sample(trained, program, sample[0][:most], sample[1][:most], on_grid)
     spreads = (on_grid[0].spread or 1.0, on_grid[1].spread or 1.0)
     largest = 2 ** (weight_bits - 1) - 1
 
@@ -83,9 +81,7 @@ def quantize(
             np.clip(np.rint(layer / scale), -largest, largest).astype(np.int8)
             for layer, scale in zip((first, last), scales, strict=True)
         ]
-        how = Rounded(
-            weight_bits, scales[0], scales[1], 1.0, len(networks), tuple(network.digest for network in networks)
-        )
+        how = Rounded(weight_bits, scales[0], scales[1], 1.0, sources=(trained.digest,))
         return looked_at.with_thresholds(whole[0], whole[1], how)
 
     chosen = (np.inf, np.inf)
@@ -102,7 +98,7 @@ def quantize(
 def _thresholds(
     like: FloatNetwork, program: Program, width: int, rounded: Rounded, writers: tuple[int, ...]
 ) -> IntArray:  # (largest n, numbers of writers)
-    """T = floor((c w0 + (w1 - w0)/2) N sqrt(n K h) / (s1 s2)): the thresholds of calibrated rounding."""
+    """T = floor((c w0 + (w1 - w0)/2) sqrt(n K h) / (s1 s2)): the thresholds of calibrated rounding."""
     n = np.arange(1, most_matches(program) + 1)
     examples = program.templates + like.origin.padding
     middle = Thresholds.of("calibrated", n, np.array(writers), examples, like.origin.scale).at
@@ -111,10 +107,9 @@ def _thresholds(
 
 
 def sum_scale(n: IntArray, examples: int, width: int, rounded: Rounded) -> FloatArray:
-    """Returns the sum G of an average output of 1: gain N sqrt(n K h) / (s1 s2), with N networks of width h."""
-    each = width // rounded.members
-    factor = rounded.gain * rounded.members / (rounded.scale_first * rounded.scale_last)
-    return np.asarray(factor * np.sqrt(n * float(examples) * each))
+    """Returns the sum G of an average output of 1: gain sqrt(n K h) / (s1 s2)."""
+    factor = rounded.gain / (rounded.scale_first * rounded.scale_last)
+    return np.asarray(factor * np.sqrt(n * float(examples) * width))
 
 
 def local_sample(pattern: Pattern, most: int = _SAMPLE) -> Sample:
@@ -135,17 +130,17 @@ class _Sample:
 
     def __init__(
         self,
-        networks: Sequence[FloatNetwork],
+        trained: FloatNetwork,
         program: Program,
         matched: BoolArray,  # (states, K)
         looked_at: BoolArray,  # (states, k)
         on_grid: tuple[Grid, Grid],
     ) -> None:
-        self._networks, self._program, self._looked_at = networks, program, looked_at
+        self._trained, self._program, self._looked_at = trained, program, looked_at
         self._n = np.count_nonzero(matched, axis=1)
         self._matched = matched.astype(np.float64)
         self._truth = self._matched @ program.write_matrix > 0  # (states, k)
-        self._outputs = self._average(*on_grid)
+        self._outputs = self._real_outputs(*on_grid)
 
     def __len__(self) -> int:
         return len(self._n)
@@ -155,7 +150,7 @@ class _Sample:
 
         The gain is a least-squares fit of the sums to the outputs of the trained weights.
         """
-        like, program = self._networks[0], self._program
+        like, program = self._trained, self._program
         sums = self._sums(first, last)
         said = self._outputs * sum_scale(self._n, like.shape.inputs, len(first), rounded)[:, None]
         gain = _in_order(sums * said) / max(1e-300, _in_order(said * said)) or 1.0
@@ -176,7 +171,7 @@ class _Sample:
 
     def margin_before(self) -> float:
         """The smallest margin of the trained weights."""
-        like, program = self._networks[0], self._program
+        like, program = self._trained, self._program
         found = Thresholds.of("calibrated", self._n, program.writers, like.shape.inputs, like.origin.scale)
         over = (self._outputs - found.at) / found.unit[:, None]
         return float(np.where(self._truth, over, -over)[self._at_stake].min(initial=np.inf))
@@ -187,29 +182,13 @@ class _Sample:
         parts = (self._matched[at : at + _PART] for at in range(0, len(self), _PART))  # a hidden layer may be large
         return np.concatenate([np.maximum(part @ before, 0) @ after for part in parts])
 
-    def _average(self, first: Grid, last: Grid) -> FloatArray:  # (states, k)
-        """Returns the outputs of the trained weights, averaged over the networks."""
-        shape = self._networks[0].shape
-        each = first.unit.item() * last.unit.item() / (len(self._networks) * np.sqrt(float(shape.inputs) * shape.width))
+    def _real_outputs(self, first: Grid, last: Grid) -> FloatArray:  # (states, k)
+        """Returns the outputs of the trained weights."""
+        shape = self._trained.shape
+        each = first.unit * last.unit / np.sqrt(float(shape.inputs) * shape.width)
         return np.asarray(self._sums(first.whole, last.whole) * (each / np.sqrt(np.maximum(self._n, 1)))[:, None])
 
 
 def _in_order(numbers: FloatArray) -> float:
     """Returns the sum, added from first to last."""
     return float(np.add.accumulate(np.append(0.0, numbers))[-1])
-
-
-def _check_alike(networks: Sequence[FloatNetwork], program: Program) -> None:
-    if not networks:
-        raise InputError("give at least one trained network")
-    kinds = {(net.origin.padding, net.origin.scale, net.shape) for net in networks}
-    if len(kinds) > 1:
-        raise InputError(
-            f"{counted(len(networks), 'network')} can be joined only if trained with the same settings and width"
-        )
-    if len({network.origin.kernel for network in networks}) > 1:
-        raise InputError(
-            "these networks were trained with different linear algebra kernels; train all of them with the same kernel"
-        )
-    if any(network.origin.program_id != program.id for network in networks):
-        raise InputError("this network was trained for another program")

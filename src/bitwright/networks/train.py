@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from math import sqrt
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from bitwright.common.bits import BoolArray, shorten, whole_number
-from bitwright.common.errors import InputError, check_choice, option
+from bitwright.common.errors import InputError
 from bitwright.common.workers.linear_algebra import kernel_name, one_thread
 from bitwright.networks.descent import (
-    MAX_MEMBER,
     MAX_SEED,
     MAX_WIDTH,
-    STARTS,
     Float,
     History,
     NetworkShape,
-    Plan,
     Progress,
-    Start,
+    Schedule,
+    balanced_schedule,
     check_device,
+    expected_steps,
     initial_weights,
+    nesterov_schedule,
     torch_module,
 )
 from bitwright.networks.network import FloatNetwork, LearntFrom, Origin
@@ -40,7 +42,6 @@ class ExecutionSet:
 
     set: StateSet
     learnt_from: LearntFrom
-    _ends: dict[float, tuple[float, float]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if self.set.examples > MAX_EXAMPLES:
@@ -54,41 +55,43 @@ class ExecutionSet:
         """The matches of the states and the bits to check, for quantization."""
         return self.set.matched, np.ones(self.set.following.shape, dtype=bool)
 
-    def spectrum(self, plan: Plan, shape: NetworkShape) -> tuple[float, float]:
-        """Returns the ends of the training kernel's spectrum; raises InputError if training would take too long."""
-        first = plan.first_layer(shape)
-        if first not in self._ends:
-            self._ends[first] = kernel_ends(self.set.inputs(), first)
-        low, high = self._ends[first]
-        steps = plan.expected_steps(self.set.examples, (low, high))
-        if steps > MOST_STEPS and plan.most_steps is None:
-            plainly = "train with momentum, or " if plan.descent == "plain" else ""
+    @cached_property
+    def kernel(self) -> tuple[float, float]:
+        """The ends of the training kernel's spectrum."""
+        return kernel_ends(self.set.inputs())
+
+    def steps(self, tolerance: float) -> int:
+        """Estimates the number of steps of training; raises InputError if it would take too long."""
+        (low, high), steps = self.kernel, expected_steps(tolerance, self.kernel)
+        if steps > MOST_STEPS:
             raise InputError(
                 f"the kernel of these {self.set.examples:,} examples has condition number {high / low:,.0f}, so "
-                f"training would take about {steps:,} steps, more than {MOST_STEPS:,}; {plainly}use fewer states "
-                "or a larger tolerance"
+                f"training would take about {steps:,} steps, more than {MOST_STEPS:,}; use fewer states or a larger "
+                "tolerance"
             )
-        return low, high
+        return steps
 
 
 def descend(
     first: Any,  # w1 (width, K)
     last: Any,  # w2 (k, width)
     labels: Any,  # Y' (k, examples)
-    plan: Plan,
+    schedule: Schedule,
+    tolerance: float,
     inputs: Any = None,  # X (examples, K); None for unit vectors
     progress: Progress | None = None,
-    kernel: tuple[float, float] | None = None,  # the ends of its spectrum if inputs are not orthonormal
 ) -> History:
-    """Runs full-batch gradient descent on these weights, in place: NumPy arrays, or PyTorch tensors on one device."""
-    schedule = plan.schedule(NetworkShape(first.shape[1], first.shape[0], last.shape[0]), kernel)
+    """Runs full-batch gradient descent on these weights, in place, until every output is within `tolerance`.
+
+    The weights are NumPy arrays, or PyTorch tensors on one device.
+    """
     rates, speeds = (schedule.rate * schedule.first_layer, schedule.rate), [0.0, 0.0]
     history = History()
     for step in range(schedule.most_steps + 1):
         before, hidden, error = forward(first, last, labels, inputs)
         flat = error.reshape(-1)
         loss, largest = 0.5 * float(flat @ flat), float(abs(error).max())
-        if history.note(loss, largest, plan.tolerance):
+        if history.note(loss, largest, tolerance):
             return history
         if progress:
             progress(step, largest)
@@ -103,7 +106,7 @@ def descend(
                 speeds[number] += back
                 back = back + schedule.momentum * speeds[number] if schedule.nesterov else speeds[number]
             layer -= rate * back
-    raise history.give_up(plan.tolerance)
+    raise history.give_up(tolerance)
 
 
 def forward(first: Any, last: Any, labels: Any, inputs: Any) -> tuple[Any, Any, Any]:
@@ -131,61 +134,34 @@ def _scale(last: Any, hidden: Any, inputs: Any) -> float:
     return 1 / sqrt(last.shape[1] * (hidden if inputs is None else inputs).shape[1])
 
 
-TRAINERS = ("numpy", "torch")
-PRECISIONS = ("float32", "float64")
 _MAX_PADDING = 10**10
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that determines a network: with the same `kernel`, the same recipe gives the same weights.
-
-    `train` takes a recipe or individual settings by name; `plan` contains the settings of the descent.
-
-    >>> from bitwright import addition, train
-    >>> recipe = Recipe(width=128, seed=7)
-    >>> train(addition(4), recipe=recipe).digest == train(addition(4), width=128, seed=7).digest
-    True
-    """
+    """Everything that determines a network: with the same `kernel`, the same recipe gives the same weights."""
 
     width: int
     seed: int = 0
-    member: int = 0
-    start: Start = "zero"
-    plan: Plan = field(default_factory=Plan)
     padding: int = 0
-    trainer: str = "numpy"
+    tolerance: float = 1e-3
     device: str = "cpu"
-    precision: str = "float32"  # or float64
 
     @property
-    def library(self) -> tuple[str, str]:
-        """The library and device for linear algebra."""
-        return self.trainer, self.device
+    def trainer(self) -> str:
+        """The library for linear algebra: PyTorch on a GPU."""
+        return "numpy" if self.device == "cpu" else "torch"
 
     @property
     def kernel(self) -> str:
         """The name of the linear algebra kernel on this machine."""
-        if self.trainer == "torch":
-            check_device(self.device)
-        return kernel_name(self.library)
+        return kernel_name((self.trainer, self.device))
 
     def __post_init__(self) -> None:
-        for name, least, most in (
-            ("width", 1, MAX_WIDTH),
-            ("seed", 0, MAX_SEED),
-            ("member", 0, MAX_MEMBER),
-            ("padding", 0, _MAX_PADDING),
-        ):
+        for name, least, most in (("width", 1, MAX_WIDTH), ("seed", 0, MAX_SEED), ("padding", 0, _MAX_PADDING)):
             object.__setattr__(self, name, whole_number(getattr(self, name), f"the {name}", least, most))
-        check_choice("start", self.start, STARTS)
-        check_choice("trainer", self.trainer, TRAINERS)
-        check_choice("precision", self.precision, PRECISIONS)
-        if self.trainer == "numpy" and self.device != "cpu":
-            device = shorten(str(self.device))
-            raise InputError(
-                f"the numpy trainer runs on the cpu, got {option('device')} {device}; use {option('trainer')} torch"
-            )
+        if not (isinstance(self.tolerance, Real) and 0 < self.tolerance < 0.5):
+            raise InputError(f"the tolerance must be between 0 and 0.5, got {shorten(repr(self.tolerance))}")
 
 
 def train(
@@ -194,16 +170,26 @@ def train(
     """Trains a network on the templates or on `executions`; raises TrainingError if it misses the tolerance."""
     if executions is not None and (recipe.padding or executions.set.program.id != program.id):
         raise InputError("executions must belong to the program itself, without padding")
-    if executions is not None and recipe.plan.descent == "balanced":
-        raise InputError("balanced steps are for training on templates, whose kernel has two eigenvalues; use momentum")
+    if recipe.device != "cpu":
+        check_device(recipe.device)
     examples = TrainingSet(program, recipe.padding)
     shape = NetworkShape(examples.examples, recipe.width, program.bits)
     try:
-        first, last, history = _descend(shape, recipe, examples, executions, progress)
+        first, last = initial_weights(shape, recipe.seed)
+        if executions is None:
+            labels, inputs = examples.labels().toarray().T.astype(np.float32), None
+            schedule = balanced_schedule(shape)
+        else:
+            executions.steps(recipe.tolerance)  # refuses training that would take too long
+            labels = np.ascontiguousarray(executions.set.labels().T, dtype=np.float32)
+            inputs, schedule = executions.set.inputs().astype(np.float32), nesterov_schedule(*executions.kernel)
+        if recipe.device == "cpu":
+            with one_thread():
+                history = descend(first, last, labels, schedule, recipe.tolerance, inputs, progress)
+        else:
+            first, last, history = _descend_on_device(first, last, labels, schedule, recipe, inputs, progress)
     except MemoryError:
-        need = (
-            4 * shape.width * (shape.inputs + shape.outputs) * (4 if recipe.plan.descent == "momentum" else 3) / 2**30
-        )
+        need = 4 * shape.width * (shape.inputs + shape.outputs) * (3 if executions is None else 4) / 2**30
         raise InputError(
             f"training at width {shape.width:,} with {shape.inputs:,} examples needs about {need:.1f} GiB of memory, "
             f"more than is available; use a smaller width"
@@ -211,11 +197,8 @@ def train(
     origin = Origin(
         program_id=program.id,
         seed=recipe.seed,
-        member=recipe.member,
-        start=recipe.start,
-        parametrization=recipe.plan.parametrization,
-        descent=recipe.plan.descent,
-        tolerance=float(recipe.plan.tolerance),
+        descent="balanced" if executions is None else "momentum",
+        tolerance=float(recipe.tolerance),
         error=history.error[-1],
         steps=history.steps,
         trainer=f"{recipe.trainer} on {recipe.device}",
@@ -226,32 +209,21 @@ def train(
     return FloatNetwork(first, last, origin), history
 
 
-def _descend(
-    shape: NetworkShape,
+def _descend_on_device(
+    first: Float,
+    last: Float,
+    labels: Float,
+    schedule: Schedule,
     recipe: Recipe,
-    templates: TrainingSet,
-    executions: ExecutionSet | None,
+    inputs: Float | None,
     progress: Progress | None,
 ) -> tuple[Float, Float, History]:
-    dtype = np.float64 if recipe.precision == "float64" else np.float32
-    first, last = initial_weights(shape, recipe.start, recipe.seed, recipe.member, dtype)
-    inputs: Float | None = None
-    kernel: tuple[float, float] | None = None
-    if executions is None:
-        labels = templates.labels().toarray().T.astype(dtype)
-    else:
-        labels = np.ascontiguousarray(executions.set.labels().T, dtype=dtype)
-        inputs, kernel = executions.set.inputs().astype(dtype), executions.spectrum(recipe.plan, shape)
-    if recipe.trainer == "numpy":
-        with one_thread():
-            return first, last, descend(first, last, labels, recipe.plan, inputs, progress, kernel)
+    """Runs gradient descent in PyTorch."""
     torch, device = torch_module(), check_device(recipe.device)
-    if device.type == "cpu":
-        torch.set_num_threads(1)
     try:
         one, two, wanted = (torch.from_numpy(layer).to(device) for layer in (first, last, labels))
         examples = None if inputs is None else torch.from_numpy(inputs).to(device)
-        history = descend(one, two, wanted, recipe.plan, examples, progress, kernel)
+        history = descend(one, two, wanted, schedule, recipe.tolerance, examples, progress)
     except torch.OutOfMemoryError:
         raise MemoryError from None
     return one.cpu().numpy(), two.cpu().numpy(), history

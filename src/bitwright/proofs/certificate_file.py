@@ -27,7 +27,7 @@ from bitwright.common.files.documents import (
 )
 from bitwright.common.workers import Workers
 from bitwright.engines.external import FittedModel
-from bitwright.networks import AnyNetwork
+from bitwright.networks import IntegerNetwork
 from bitwright.proofs.certificate import FORMAT as LIMIT_FORMAT
 from bitwright.proofs.certificate import LimitVerdict, certify, certify_cells
 from bitwright.proofs.exhaustion.certificate import FORMAT, BitInState, NetworkVerdict, certify_network
@@ -93,7 +93,7 @@ def _frozen(value: Any) -> Any:
 def check_certificate(
     certificate: Verdict,
     algorithm: Algorithm,
-    network: AnyNetwork | FittedModel | None = None,
+    network: IntegerNetwork | FittedModel | None = None,
     *,
     workers: Workers | None = None,
     progress: Progress | None = None,
@@ -146,7 +146,7 @@ def _limit_again(certificate: LimitVerdict, algorithm: Algorithm, progress: Prog
 
 
 def check_subject(
-    certificate: AnyVerdict, algorithm: Algorithm, network: AnyNetwork | FittedModel | None = None
+    certificate: AnyVerdict, algorithm: Algorithm, network: IntegerNetwork | FittedModel | None = None
 ) -> None:
     """Raises ProofError if the certificate is obviously for another program or network; proves nothing."""
     subjects = [("program", certificate.program_id, algorithm.program.id)]

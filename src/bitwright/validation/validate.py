@@ -31,7 +31,7 @@ class Validation(Report):
     """The result of a validation: a verdict and its counts.
 
     >>> from bitwright import addition, validate
-    >>> result = validate(addition(3), engine="limit", compiled=False)
+    >>> result = validate(addition(3), engine="limit")
     >>> result.verdict, result.tally.inputs, result.margin
     ('exact', 64, 0.5)
     """

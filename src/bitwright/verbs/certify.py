@@ -16,7 +16,7 @@ from bitwright.verbs.reports import refuse
 from bitwright.verbs.sizes import SizesAsked, Subject, as_programs, by_algorithm
 
 if TYPE_CHECKING:
-    from bitwright.networks import AnyNetwork
+    from bitwright.networks import IntegerNetwork
     from bitwright.networks.external import Model
     from bitwright.proofs.certificate import LimitVerdict
     from bitwright.rules.cells import Tile
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bitwright.transformers.modules import Module
     from bitwright.verbs.network import Network
 
-    Provable: TypeAlias = Network | AnyNetwork | Model | Callable[..., Any]  # the last is a PyTorch module
+    Provable: TypeAlias = Network | IntegerNetwork | Model | Callable[..., Any]  # the last is a PyTorch module
 
 
 @overload

@@ -12,8 +12,8 @@ from bitwright.common.errors import InputError, option, shorten, suggestion
 from bitwright.common.files.storage import as_path, check_writable
 from bitwright.exports.pages import computer_page, graph_page, program_page
 from bitwright.exports.writers import FOLDERS, FORMS, SUFFIXES, WRITERS, Export, Subject, write_texts
-from bitwright.networks import AnyNetwork, IntegerNetwork, load_any_network
-from bitwright.networks.cache import network_files
+from bitwright.networks import load_network
+from bitwright.networks.store import network_file
 from bitwright.rules import Algorithm, NodeProgram, Program
 from bitwright.rules.pattern import Pattern
 from bitwright.runs.progress import Progress
@@ -32,7 +32,7 @@ _PROGRAMS = (".bw", ".sbn", ".sq", ".dec")
 
 
 def export(
-    network: str | PathLike[str] | AnyNetwork | Network,
+    network: str | PathLike[str] | Network,
     path: str | PathLike[str],
     what: Exportable | str | PathLike[str] | None = None,
     *,
@@ -67,7 +67,7 @@ def export(
     if form == "hub":
         from bitwright.verbs.folder import export_folder
 
-        trained = network if isinstance(network, Network) else Network.load(network, what)  # type: ignore[arg-type]
+        trained = network if isinstance(network, Network) else Network.load(network, what)
         return export_folder(trained, output, what, teller(progress))
     with teller(progress).working("exporting"):
         trained, file = _opened(network)
@@ -93,7 +93,6 @@ def _facts(subject: Subject, program: Exportable | None, output: Path, form: str
         "to": form,
         "name": getattr(known, "name", "cells"),
         "program_id": (subject.algorithm or subject).program.id,
-        "integer": isinstance(network, IntegerNetwork),
         "examples": subject.program.templates + network.origin.padding,
         "padding": network.origin.padding,
         "width": network.shape.width,
@@ -136,10 +135,10 @@ def _opened(network: object) -> tuple[Network, Path | None]:
         path = as_path(network, "a network file")
         if path.suffix.lower() in _PROGRAMS:
             raise InputError(f"{path} is a program; the network comes first, and the program is {option('what')}")
-        return Network.load(path), network_files(path)[0]
-    if not isinstance(network, Network | AnyNetwork):
+        return Network.load(path), network_file(path)
+    if not isinstance(network, Network):
         raise InputError(f"give one network, or the path of its file, got a {type(network).__name__}")
-    return (network if isinstance(network, Network) else Network(network, None)), None
+    return network, None
 
 
 def _program(what: Exportable | str | PathLike[str] | None, network: Network, form: str) -> Exportable | None:
@@ -151,7 +150,7 @@ def _program(what: Exportable | str | PathLike[str] | None, network: Network, fo
     target = fspath(what)
     if is_image(target):
         return open_subleq(target)
-    return opened(target, default_bits=default_bits(form), networks=[network] if network.pattern else [], nodes=True)
+    return opened(target, default_bits=default_bits(form), network=network if network.pattern else None, nodes=True)
 
 
 def _subject(network: Network, file: Path | None, program: Exportable | None, form: str) -> Subject:
@@ -175,13 +174,13 @@ def _subject(network: Network, file: Path | None, program: Exportable | None, fo
         raise InputError("say which program the network was trained for: export(network, path, program)")
     assert isinstance(algorithm, Algorithm)
     pattern = Pattern.of_state(algorithm.program)
-    weights = network.weights if file is None else load_any_network(file, algorithm.program)
+    weights = network.weights if file is None else load_network(file, algorithm.program)
     return Subject(Network(weights, pattern, algorithm).weights, pattern, algorithm)
 
 
 def _page(subject: Subject, program: Exportable | None, graph: str | None, inputs: Mapping[str, int]) -> Page:
     """The page that fits the program: numbers, a graph or a computer."""
-    network, pattern = subject.whole_numbers, subject.pattern
+    network, pattern = subject.network, subject.pattern
     if pattern.whole is not None:
         if graph is not None:
             raise InputError(f"{option('graph')} goes with node programs")

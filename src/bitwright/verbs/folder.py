@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from bitwright.common.errors import InputError
 from bitwright.common.files.storage import make_folder, write_atomically
-from bitwright.networks.cache import MODEL
-from bitwright.networks.store import network_bytes
+from bitwright.networks.store import MODEL, network_bytes
+from bitwright.rules import Algorithm
 
 if TYPE_CHECKING:
     from bitwright.exports.writers import Export
@@ -35,8 +35,6 @@ def save_folder(network: Network, path: Path, certificate: Certificate | None = 
     """
     assert network.program is not None
     found = _own_certificate(network) if certificate is None else _checked(network, certificate)
-    if any(path.glob("member-*.safetensors")):
-        raise InputError(f"{path} holds the members of an ensemble; choose another folder")
     facts = replace(network, training=None).to_dict()  # only what the weights determine
     del facts["name"]
     config = {"model_type": "bitwright", "library_name": "bitwright", **facts}
@@ -122,10 +120,9 @@ def export_folder(network: Network, path: Path, what: Any, tell: Teller) -> Expo
 
 
 def _own_certificate(network: Network) -> Certificate | None:
-    from bitwright.engines.cells.trained import as_algorithm
     from bitwright.verbs.certify import certify
 
     if network.claim is None or network.claim.wrong is None:
         return None
     assert network.pattern is not None
-    return certify(network.algorithm or as_algorithm(network.pattern), network)
+    return certify(network.algorithm or Algorithm("cells", network.pattern.program), network)

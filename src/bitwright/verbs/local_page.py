@@ -13,9 +13,8 @@ from bitwright.graphs.named import NamedGraph
 from bitwright.machines import assemble
 from bitwright.machines.programs import SubleqProgram, on_machine_v, on_sbn_machine
 from bitwright.machines.subleq import assemble_sq, parse_image
-from bitwright.networks import FloatNetwork as FloatNetwork
-from bitwright.networks import Plan as Plan
-from bitwright.networks import Recipe, train
+from bitwright.networks import FloatNetwork, History, Recipe, train
+from bitwright.networks.descent import expected_steps
 from bitwright.networks.store import network_bytes
 from bitwright.proofs.exhaustion.certificate import covered_by_cells
 from bitwright.proofs.width import suggested_width
@@ -23,9 +22,9 @@ from bitwright.rules import Algorithm, NodeProgram, Program, Topology, parse
 from bitwright.rules.graph.node_program import check_graph
 from bitwright.rules.graph.schema import Schema
 from bitwright.rules.graph.wiring import GraphWiring
-from bitwright.rules.pattern import Pattern
+from bitwright.rules.pattern import Pattern, pattern_of
 from bitwright.rules.text import parse_node_program
-from bitwright.verbs.cells import check_divides, pattern_of, train_on_pattern, train_smallest
+from bitwright.verbs.cells import check_divides, train_on_pattern, train_smallest
 from bitwright.verbs.network import Network
 from bitwright.verbs.open import check_tile
 
@@ -97,29 +96,10 @@ def _plain(text: str) -> str:
     return text.removeprefix("\ufeff")
 
 
+TOLERANCE = Recipe.tolerance
 MOST_POINTS = 400  # of the curve of an error; neighbours are left out beyond it
 Curve = list[tuple[int, float]]  # steps of a training, and the largest error
-Report = Callable[[int, int, Curve], None]  # steps made, how many there may be, and the curve so far
-Trainer = Callable[[Program, Recipe], tuple[FloatNetwork, Curve]]
-
-
-def watched(program: Program, recipe: Recipe, report: Report) -> tuple[FloatNetwork, Curve]:
-    """Trains a network and reports the curve of its error."""
-    most, curve = recipe.plan.expected_steps(program.templates + recipe.padding), Curve()
-
-    def step(number: int, error: float) -> None:
-        curve.append(_point(number, error))
-        if len(curve) > MOST_POINTS:
-            del curve[1::2]
-        report(min(number, most), most, curve)
-
-    network, history = train(program, recipe, step)
-    every = -(-len(history.error) // MOST_POINTS)
-    return network, [_point(at, error) for at, error in enumerate(history.error) if at % every == 0]
-
-
-def _point(step: int, error: float) -> tuple[int, float]:
-    return step, float(f"{error:.4g}")
+Report = Callable[[int, int, int, Curve], None]  # the width, steps made, how many there may be, and the curve so far
 
 
 def cells_of(what: Algorithm | NodeProgram | SubleqProgram, tile: object = 1) -> tuple[Pattern, str]:
@@ -143,23 +123,37 @@ def cells_of(what: Algorithm | NodeProgram | SubleqProgram, tile: object = 1) ->
 
 
 def make_network(
-    pattern: Pattern, runs: Algorithm | None, width: int | None, most: int, seed: int, train: Trainer
+    pattern: Pattern, runs: Algorithm | None, width: int | None, most: int, seed: int, report: Report
 ) -> tuple[Network, Curve]:
-    """Trains a network of cells, or of the whole state of `runs`, and quantizes it; returns it with its error's curve.
+    """Trains a network of cells, or of the whole state of `runs`, and returns it with the curve of its error.
 
     Without a `width` it is the smallest that suffices, up to what the width law suggests, or `most`.
     """
     curves: dict[tuple[int, int], Curve] = {}
 
-    def make(program: Program, recipe: Recipe) -> FloatNetwork:
-        network, curves[recipe.seed, recipe.width] = train(program, recipe)
-        return network
+    def descend(program: Program, recipe: Recipe) -> tuple[FloatNetwork, History]:
+        steps, curve = expected_steps(recipe.tolerance), Curve()
+
+        def step(number: int, error: float) -> None:
+            curve.append(_point(number, error))
+            if len(curve) > MOST_POINTS:
+                del curve[1::2]
+            report(recipe.width, min(number, steps), steps, curve)
+
+        network, history = train(program, recipe, step)
+        every = -(-len(history.error) // MOST_POINTS)
+        points = [_point(at, error) for at, error in enumerate(history.error) if at % every == 0]
+        curves[recipe.seed, recipe.width] = points
+        return network, history
 
     fit = train_on_pattern if width else train_smallest
-    weights = fit(
-        pattern, Recipe(width or min(suggested_width(pattern, runs), most), seed), make=make, runs=runs
-    ).network
-    return Network(weights, pattern, runs), curves[weights.origin.seed, weights.shape.width]
+    recipe = Recipe(width or min(suggested_width(pattern, runs), most), seed)
+    network = fit(pattern, recipe, descend=descend, runs=runs)
+    return network, curves[network.weights.origin.seed, network.width]
+
+
+def _point(step: int, error: float) -> tuple[int, float]:
+    return step, float(f"{error:.4g}")
 
 
 def network_file(network: Network) -> bytes:

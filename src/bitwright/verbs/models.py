@@ -14,7 +14,6 @@ from bitwright.networks.external import READS, StateTable, as_model
 from bitwright.rules import Algorithm
 from bitwright.rules.cells import Tile
 from bitwright.rules.pattern import Pattern, pattern_of
-from bitwright.verbs.engines import SETTINGS, EngineChoice
 from bitwright.verbs.sizes import (
     Programs,
     SizesAsked,
@@ -106,13 +105,10 @@ def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsk
     )
 
 
-def model_engine(algorithm: Algorithm, given: Any, choice: EngineChoice) -> Engine:
+def model_engine(algorithm: Algorithm, given: Any) -> Engine:
     """The engine that runs a program by a network of your own."""
     from bitwright.engines.cells.engine import CellEngine
     from bitwright.engines.external import ModelDecider
 
-    usual = EngineChoice("network", evaluate=choice.evaluate)
-    if other := next((name for name in SETTINGS if getattr(choice, name) != getattr(usual, name)), None):
-        raise InputError(f"{option(other)} does not go with a network that was made elsewhere; leave it out")
     found, of = fit_model(given, [algorithm])
-    return CellEngine(algorithm.program, of, ModelDecider(found), evaluate=choice.evaluate)
+    return CellEngine(algorithm.program, of, ModelDecider(found))

@@ -18,11 +18,11 @@ from bitwright.common.errors import (
 )
 from bitwright.common.workers import Workers
 from bitwright.engines.cells.network import TABLED
-from bitwright.engines.cells.trained import as_algorithm, check_made_for
 from bitwright.engines.cells.wiring import tile_of
 from bitwright.engines.external import FittedModel
-from bitwright.networks import AnyNetwork, IntegerNetwork
+from bitwright.networks import IntegerNetwork
 from bitwright.networks.external import as_model, is_model
+from bitwright.networks.integer import check_belongs
 from bitwright.proofs.certificate_file import check_certificate, check_subject
 from bitwright.proofs.exhaustion.certificate import NetworkVerdict, certify_network
 from bitwright.proofs.exhaustion.domains import check_domain, usual_domain
@@ -32,7 +32,7 @@ from bitwright.rules.cells import Tile
 from bitwright.rules.pattern import Pattern, bit_names, is_pattern, pattern_of
 from bitwright.verbs.devices import gpu_name
 from bitwright.verbs.models import fit_model
-from bitwright.verbs.network import as_networks
+from bitwright.verbs.network import as_network
 from bitwright.verbs.progress import Teller
 from bitwright.verbs.proof_target import NOTHING, ProofTarget
 from bitwright.verbs.sizes import (
@@ -67,7 +67,7 @@ def network_target(
     claimed: Certificate | None = None,
 ) -> ProofTarget:
     """A network, and the program or the cells of programs that it is proved for."""
-    weights: AnyNetwork | FittedModel
+    weights: IntegerNetwork | FittedModel
     if is_model(network):
         model = as_model(network)
         if claimed is not None and claimed.model is not None:
@@ -76,20 +76,18 @@ def network_target(
         if device not in (None, "cpu"):
             raise InputError(f"{model.name} is evaluated on the CPU; leave out {option('device')} {device}")
     else:
-        if isinstance(network, list | tuple):
-            raise InputError(f"give one network, got a {type(network).__name__}")
-        (own,) = as_networks(network)
+        own = as_network(network)
         weights, pattern = own.weights, own.pattern
         if not own.cells:
             if len(programs) > 1:
                 raise InputError(f"this network is for one program, of whole states; got {len(programs):,} programs")
             program = by_algorithm(programs)[0].program
-            check_made_for(own.weights, program)
+            check_belongs(own.weights, program)
             pattern = Pattern.of_state(program)
     if pattern.whole is None:
         check_domain(pattern.program, domain or "cells")
         described = f"cells of {counted(len(pattern.kinds), 'kind')}"
-        cells = replace(as_algorithm(pattern, by_algorithm(programs)[0].name), description=described)
+        cells = Algorithm(by_algorithm(programs)[0].name, pattern.program, description=described)
         target = ProofTarget(cells, pattern, weights)
         return _cells_target(programs, target, sizes, tell, claimed)
     (algorithm,) = by_algorithm(programs)

@@ -101,7 +101,7 @@ def _(network: Network) -> str:
     found = network.to_dict()
     rows = [
         ("trained for", found["trained_for"]),
-        ("width", f"{network.width:,}; {network.bytes:,} bytes of weights"),
+        ("width", f"{network.width:,}; {network.weights.bytes:,} bytes of weights"),
         ("training", f"seed {found['seed']}, {found['steps']:,} steps, largest error {found['error']:.2g}"),
         ("claim", found["claim"]),
         ("sha256", network.digest),

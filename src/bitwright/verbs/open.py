@@ -111,12 +111,12 @@ def opened(
     lets: Mapping[str, int] | None = None,
     default_bits: int = 4,
     values: Mapping[str, Any] | None = None,
-    networks: Sequence[Network | Model] = (),
+    network: Network | Model | None = None,
     nodes: bool = False,
 ) -> Algorithm | NodeProgram:
     """The program with this name, or in this file of any kind.
 
-    A name is the algorithm in the size that `networks` were trained for, or that `values` need. With `nodes` a
+    A name is the algorithm in the size that `network` was trained for, or that `values` need. With `nodes` a
     node program is given as it is; otherwise it is refused.
     """
     from bitwright.common.bits import shorten
@@ -154,7 +154,7 @@ def opened(
     if order is not None and target != "permutation":
         raise InputError(f"{option('order')} goes with permutation only")
     if target in SIZED:
-        return shipped(target, values or {}, bits, order, networks, default_bits=default_bits)
+        return shipped(target, values or {}, bits, order, network, default_bits=default_bits)
     if bits is not None:
         raise InputError(
             f"{option('bits')} goes with {', '.join(NAMES)}; for a rule file give {option('let')} NAME=NUMBER"
@@ -191,17 +191,17 @@ def shipped(
     values: Mapping[str, Any],
     bits: int | None = None,
     order: Sequence[int] | None = None,
-    networks: Sequence[Network | Model] = (),
+    network: Network | Model | None = None,
     default_bits: int = 4,
 ) -> Algorithm:
     """A shipped algorithm in the given size, the size of a network of the whole state, or the size that values need."""
-    if not networks or getattr(networks[0], "cells", True):
+    if network is None or getattr(network, "cells", True):
         return named_algorithm(name, _width(values, default_bits) if bits is None else bits, order)
     from bitwright.common.bits import shorten, width_of
     from bitwright.rules.algorithms.arithmetic import order_of
 
-    network: Any = networks[0]
-    found, trained = network.algorithm, f"this network was trained for {network.trained_for}"
+    held: Any = network
+    found, trained = held.algorithm, f"this network was trained for {held.trained_for}"
     if found is None or found.name != name:
         raise InputError(f"{trained}, not for {name}")
     length = len(found.inputs[0].bits)

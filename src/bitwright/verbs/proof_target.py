@@ -14,7 +14,7 @@ from bitwright.verbs.sizes import InSizes, by_algorithm, choose_pattern, in_clai
 
 if TYPE_CHECKING:
     from bitwright.engines.external import FittedModel
-    from bitwright.networks import AnyNetwork
+    from bitwright.networks import IntegerNetwork
     from bitwright.rules.cells import Tile
     from bitwright.verbs.certificates import Certificate
     from bitwright.verbs.progress import Teller
@@ -29,7 +29,7 @@ class ProofTarget:
 
     algorithm: Algorithm  # the program, or the pattern of the cells
     pattern: Pattern
-    network: AnyNetwork | FittedModel | None = None  # None: the limit
+    network: IntegerNetwork | FittedModel | None = None  # None: the limit
     programs: InSizes = NOTHING  # that are made of these cells; none for a pattern by itself
     stated: Algorithm | None = None  # the program whose function is proved
     tile: Tile = "all"  # how many neighbouring cells of the programs are one
@@ -86,7 +86,6 @@ def limit_target(
         own = NOTHING if claimed is not None and is_pattern(first.program) else in_sizes([first])
         return ProofTarget(first, pattern, None, own, first)
 
-    from bitwright.engines.cells.trained import as_algorithm
     from bitwright.engines.cells.wiring import tile_of
 
     with tell.working("looking for kinds of cells"):
@@ -97,4 +96,4 @@ def limit_target(
     elif sizes is None and claimed.sizes is not None:
         for one in by_algorithm(programs):
             tile_of(one.program, pattern)  # refuses cells of other kinds
-    return ProofTarget(as_algorithm(pattern, f"cells of {first.name}"), pattern, None, looked, single, tile)
+    return ProofTarget(Algorithm(f"cells of {first.name}", pattern.program), pattern, None, looked, single, tile)

@@ -23,14 +23,13 @@ from bitwright.verbs.reports import refuse
 
 if TYPE_CHECKING:
     from bitwright.machines.programs import SubleqProgram
-    from bitwright.networks import AnyNetwork
     from bitwright.networks.external import Model
     from bitwright.rules import NodeProgram
     from bitwright.verbs.images import ComputerRun
     from bitwright.verbs.network import Network
 
     What: TypeAlias = Algorithm | Program | NodeProgram
-    Networks: TypeAlias = Network | AnyNetwork | Model | Callable[..., Any] | Sequence[Network | AnyNetwork]
+    RunNetwork: TypeAlias = Network | Model | Callable[..., Any]
 
 _OPTIONS = (*("inputs", "graph", "states", "engine", "network", "steps", "record", "progress"),)
 _OF_MANY = ("workers", "margins")
@@ -48,7 +47,7 @@ def run(
     graph: Any = None,
     states: None = None,
     engine: str | Engine | None = None,
-    network: Networks | None = None,
+    network: RunNetwork | None = None,
     steps: int | None = None,
     record: bool = False,
     progress: Teller | Progress | bool | None = None,
@@ -63,7 +62,7 @@ def run(
     graph: Any = None,
     states: BoolArray | None = None,
     engine: str | Engine | None = None,
-    network: Networks | None = None,
+    network: RunNetwork | None = None,
     steps: int | None = None,
     record: bool = False,
     progress: Teller | Progress | bool | None = None,
@@ -79,13 +78,13 @@ def run(
         graph: for a node program: a graph of networkx, an adjacency matrix, a file, or a shape such as
             "torus:20x30".
         states: start states, one in each row, in place of inputs.
-        engine: an engine or its name: "templates" (the rules), "limit", "kernel", "sampled" or "network".
-        network: a trained network, or several to average.
+        engine: an engine or its name: "templates" (the rules), "limit", "sampled" or "network".
+        network: a trained network.
         steps: the most steps.
         record: keep every state.
         progress: True for lines on standard error, or a function of the steps made and the most there can be.
         values: inputs, and settings of the engine: `rounding`, `padding`, `networks`, `seed`, `width`, `device`,
-            `tile`, `evaluate`; of many runs: `workers`, a number of threads, and `margins`, for the smallest of each.
+            `tile`; of many runs: `workers`, a number of threads, and `margins`, for the smallest of each.
 
     >>> from bitwright import addition
     >>> run(addition(10), p=719, q=483).value

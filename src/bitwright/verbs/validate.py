@@ -15,13 +15,13 @@ from bitwright.runs.loop import step_limit
 from bitwright.runs.progress import Progress
 from bitwright.validation import Function, Oracle, Validation
 from bitwright.verbs import devices
-from bitwright.verbs.engines import EngineChoice, EngineSettings, engine_for
-from bitwright.verbs.network import Network, as_networks
+from bitwright.verbs.engines import EngineSettings, engine_for
+from bitwright.verbs.network import Network
 from bitwright.verbs.open import as_algorithm
 from bitwright.verbs.progress import Teller, say_compiling, teller
 
 if TYPE_CHECKING:
-    from bitwright.verbs.run import Networks
+    from bitwright.verbs.run import RunNetwork
 
 _MANY = 1 << 20  # evaluations; longer work moves to a GPU if there is one
 
@@ -31,7 +31,7 @@ def validate(
     oracle: Callable[..., Any] | str | None = None,
     *,
     engine: str | Engine | None = None,
-    network: Networks | None = None,
+    network: RunNetwork | None = None,
     random: int | None = None,
     sample_seed: int | None = None,
     steps: int | None = None,
@@ -50,14 +50,14 @@ def validate(
         oracle: a function that takes the inputs by name and returns the output, or a dictionary of outputs; None where
             a run never ends. With several `workers` it is named as "module:function".
         engine: an engine or its name; by default "network" if a network is given, else "limit".
-        network: a trained network, or several to average.
+        network: a trained network.
         random: how many random inputs to run, in place of all.
         sample_seed: which random inputs.
         steps: where a run is cut off.
         workers: how many processes share the inputs; "all" or "ray".
         progress: True for lines on standard error, or a function that takes the work done and the total.
-        settings: engine settings, as for `run`. Without a `device`, long work through one integer network moves to a
-            GPU if there is one.
+        settings: engine settings, as for `run`. Without a `device`, long work through a network of the whole state
+            moves to a GPU if there is one.
 
     >>> from bitwright import addition
     >>> print(validate(addition(3)))
@@ -78,16 +78,9 @@ def validate(
     for name, value in (("random", random), ("sample_seed", sample_seed)):
         if value is not None:
             whole_number(value, option(name))
-    if network is not None:
-        network = as_networks(network)
     algorithm = as_algorithm(what)
     own = _own_oracle(algorithm, steps)
     name = engine if isinstance(engine, str) else "network" if network is not None else "limit"
-    if settings.get("seed") is not None and isinstance(engine, str | None) and not EngineChoice(name).has_networks:
-        raise InputError(
-            f"{option('seed')} chooses networks, for {option('engine')} sampled or network; {option('sample_seed')} "
-            "chooses inputs"
-        )
     who = Workers.parse(str(workers), device or "cpu")
     if device is None and name == "network" and isinstance(engine, str | None):
         device = _device(algorithm, network, random, who, tell)
@@ -116,15 +109,14 @@ def _own_oracle(algorithm: Algorithm, steps: int | None) -> Oracle | None:
     return None
 
 
-def _device(algorithm: Algorithm, network: Networks | None, random: int | None, workers: Workers, tell: Teller) -> str:
-    """A GPU for long work through one integer network of the whole state, whose bits are the same anywhere."""
+def _device(algorithm: Algorithm, network: object, random: int | None, workers: Workers, tell: Teller) -> str:
+    """A GPU for long work through a network of the whole state, whose bits are the same anywhere."""
     inputs = sum(len(word.bits) for word in algorithm.inputs)
     runs = random if random is not None else 2 ** min(inputs, 64)
-    several = network if isinstance(network, list) else []
-    if len(several) != 1 or workers.kind != "serial" or runs * (algorithm.steps or 1) < _MANY:
+    whole = isinstance(network, Network) and not network.cells
+    if not whole or workers.kind != "serial" or runs * (algorithm.steps or 1) < _MANY:
         return "cpu"
-    integers = isinstance(several[0], Network) and several[0].integer and not several[0].cells
-    if not integers or (gpu := devices.gpu_name()) is None:
+    if (gpu := devices.gpu_name()) is None:
         return "cpu"
     tell.note(f"on {gpu}")
     return "cuda"

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import Any
 
-from bitwright import Algorithm, NodeProgram, Program, Recipe
+from bitwright import Algorithm, NodeProgram, Program
 from bitwright.common.errors import InputError, counted
-from bitwright.verbs.engines import Engine, EngineChoice, choose_engine
+from bitwright.verbs.engines import Engine, engine_for, examples_of, network_engine
 from bitwright.verbs.graphs import NamedGraph, shaped_graph
 from bitwright.verbs.images import SubleqProgram, misfits, with_padding
 from bitwright.verbs.local_page import (
+    TOLERANCE,
     Curve,
-    FloatNetwork,
+    Report,
+    cells_of,
     drawn_graph,
+    make_network,
     pasted_image,
     pasted_nodes,
     pasted_rules,
     pasted_sbn,
-    watched,
     whole_program,
 )
 from bitwright.verbs.open import named_algorithm
@@ -104,7 +105,7 @@ def describe(source: ProgramSource, limits: Limits) -> dict[str, object]:
         inputs = [{"name": word.name, "bits": len(word.bits), "signed": word.signed} for word in what.inputs]
         machine = "" if computer is None else f"machine {computer.machine.kind} with {computer.code.sizes}"
     program = algorithm.program
-    examples = {name: EngineChoice("limit", name).examples(algorithm) for name in ("calibrated", "sign")}
+    examples = examples_of(algorithm)
     examples["cells"] = sum(kind.templates for kind in program.kinds.kinds)
     sizes = {"bits": program.bits, "blocks": program.blocks, "templates": program.templates, "steps": steps}
     return {**sizes, "examples": examples, "inputs": inputs, "machine": machine, "notes": notes}
@@ -117,24 +118,22 @@ def _graph_input(word: Any) -> dict[str, object]:
     return {**own, "bits": word.width, "marks": marks, "least": least, "most": most}
 
 
-def make_engine(algorithm: Algorithm, request: Request, progress: Progress) -> Engine:
-    """The engine of a request; `network` means a network of cells, or of the whole state with sign rounding."""
-    choice = EngineChoice(request.engine)
-    if request.engine != "templates":  # which does not round; the certificate uses the rounding
-        choice = replace(choice, rounding=request.rounding)
-    if choice.has_networks:
-        choice = replace(choice, networks=request.networks, seed=request.seed)
-    if choice.runs_trained:
-        choice = replace(choice, width=request.width, tile="all" if request.rounding == "sign" else None)
-    what = "a network of cells" if choice.cells != "all" else f"network {{}} of {request.networks}"
-
-    def train(program: Program, recipe: Recipe) -> FloatNetwork:
-        return train_network(program, recipe, what.format(recipe.member + 1), progress)[0]
-
-    return choose_engine(algorithm, choice, train=train)
+def make_engine(algorithm: Algorithm, request: Request, limits: Limits, progress: Progress) -> Engine:
+    """The engine of a request; `network` means a network of cells that is trained now."""
+    if request.engine == "network":
+        report = report_training("a network of cells", progress)
+        network, _ = make_network(cells_of(algorithm)[0], None, request.width, limits.width, request.seed, report)
+        return network_engine(algorithm.program, network)
+    settings: dict[str, Any] = {} if request.engine == "templates" else {"rounding": request.rounding}
+    if request.engine == "sampled":
+        settings |= {"networks": request.networks, "seed": request.seed}
+    return engine_for(algorithm, request.engine, None, settings)
 
 
-def train_network(program: Program, recipe: Recipe, what: str, progress: Progress) -> tuple[FloatNetwork, Curve]:
-    """Trains a network, and reports its progress with the curve of its error."""
-    report = partial(progress, f"training {what} at width {recipe.width:,}", tolerance=recipe.plan.tolerance)
-    return watched(program, recipe, lambda step, most, curve: report(step, most, curve=curve))
+def report_training(what: str, progress: Progress) -> Report:
+    """Reports the progress of training with the curve of its error."""
+
+    def report(width: int, step: int, most: int, curve: Curve) -> None:
+        progress(f"training {what} at width {width:,}", step, most, curve=curve, tolerance=TOLERANCE)
+
+    return report

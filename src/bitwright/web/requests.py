@@ -18,7 +18,6 @@ class Limits:
     templates: int = 20_000
     steps: int = 20_000
     cells: int = 25_000_000  # recorded bits: steps times bits
-    kernel: int = 700  # examples of a dense solve
     network: int = 256  # examples that a network is trained on
     width: int = 16_384
     proof: int = 1 << 24  # states to check
@@ -82,7 +81,7 @@ class Request(_Model):
     source: ProgramSource
     inputs: Annotated[dict[str, Text], Field(max_length=1_000)] = {}
     console: Text = ""
-    engine: Literal["templates", "limit", "kernel", "sampled", "network"] = "templates"
+    engine: Literal["templates", "limit", "sampled", "network"] = "templates"
     rounding: Literal["calibrated", "sign"] = "calibrated"
     networks: Annotated[int, Field(ge=1, le=10**9)] = 1
     max_steps: Annotated[int, Field(ge=0, le=LIMITS.steps)] = LIMITS.steps

@@ -17,7 +17,7 @@ from bitwright.verbs.certificates import Certificate
 from bitwright.verbs.certify import certify
 from bitwright.verbs.graphs import on_graph
 from bitwright.verbs.images import ImageConsole, MachineTally, SubleqProgram, image_text, run_image, with_padding
-from bitwright.verbs.local_page import Plan, cells_of, make_network, network_file, numbers_of
+from bitwright.verbs.local_page import TOLERANCE, cells_of, make_network, network_file, numbers_of
 from bitwright.verbs.numbers import json_text
 from bitwright.verbs.run import run as run_program
 from bitwright.verbs.size import size
@@ -29,7 +29,7 @@ from bitwright.web.programs import (
     make_engine,
     read_graph,
     read_program,
-    train_network,
+    report_training,
 )
 from bitwright.web.requests import Limits, Request
 
@@ -73,7 +73,7 @@ def run(request: Request, limits: Limits, progress: Progress) -> Done:
     else:
         algorithm, values = what, numbers_of(request.inputs)
         algorithm.state(values)  # checks inputs before long work
-    engine = make_engine(algorithm, request, progress)
+    engine = make_engine(algorithm, request, limits, progress)
     done = run_program(
         algorithm,
         values,
@@ -129,7 +129,7 @@ def _run_computer(program: SubleqProgram, request: Request, limits: Limits, prog
     if request.inputs:
         raise InputError(f"machine V takes input only from its console, got inputs {', '.join(request.inputs)[:60]}")
     progress("making the machine")
-    engine = make_engine(with_padding(program.machine.algorithm()), request, progress)
+    engine = make_engine(with_padding(program.machine.algorithm()), request, limits, progress)
     done = run_image(
         program,
         _Console(request, limits, progress),
@@ -177,8 +177,8 @@ def train(request: Request, limits: Limits, progress: Progress) -> Done:
     pattern, covers = cells_of(what, request.tile)
     runs = None if pattern.whole is None or not isinstance(what, Algorithm) else what
     phase = "a network of cells" if runs is None else "a network of the whole state"
-    trainer = partial(train_network, what=phase, progress=progress)
-    network, curve = make_network(pattern, runs, request.width, limits.width, request.seed, trainer)
+    report = report_training(phase, progress)
+    network, curve = make_network(pattern, runs, request.width, limits.width, request.seed, report)
     files, states = {"network.safetensors": network_file(network)}, pattern.local_states
     prove = partial(_prove, name, what, network, states, limits, partial(progress, "proving", unit="state"))
     certificate = document(files, "network-certificate.json", prove)
@@ -194,7 +194,7 @@ def train(request: Request, limits: Limits, progress: Progress) -> Done:
         "seed": weights.origin.seed,
         "sha256": network.digest,
         "curve": curve,
-        "tolerance": Plan().tolerance,
+        "tolerance": TOLERANCE,
         "certificate": certificate,
         "missing": missing,
     }

@@ -9,9 +9,10 @@ from cases import for_each
 from long import LONG
 from subleq_interpreter import Interpreter
 from subleq_lockstep import compare, machine_of, random_image, reader
+from whole import engine_of
 
 from bitwright.common.bits import BoolArray
-from bitwright.engines.make import make_engine, network_engine
+from bitwright.engines.make import make_engine
 from bitwright.engines.protocol import Batch
 from bitwright.machines.subleq import (
     DIALECTS,
@@ -29,7 +30,7 @@ from bitwright.machines.subleq.computer import (
     load_checkpoint,
     save_checkpoint,
 )
-from bitwright.networks import Plan, Recipe, train
+from bitwright.networks import Recipe, quantize, train
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "subleq"
 PRINTS = {
@@ -43,11 +44,9 @@ PRINTS = {
 }
 
 
-def finish(
-    machine: MachineV, image: list[int], engine: str, text: bytes, rounding: str, compiled: bool = True
-) -> tuple[MachineEnding, bytes]:
+def finish(machine: MachineV, image: list[int], engine: str, text: bytes, rounding: str) -> tuple[MachineEnding, bytes]:
     said = bytearray()
-    chosen = make_engine(engine, machine.program, rounding=rounding, compiled=compiled)
+    chosen = make_engine(engine, machine.program, rounding=rounding)
     computer = Computer(machine, chosen, machine.start(image), reader(text), said.append)
     return computer.run(), bytes(said)
 
@@ -146,13 +145,10 @@ def test_time_limits_and_looks() -> None:
 
 
 @for_each(("words", "width", "dialect"), [(16, 6, "plain"), (32, 8, "howerj"), (20, 8, "kth"), (4, 5, "howerj")])
-@for_each("fast", [True, False])
-def test_wherever_it_is_stopped_the_state_is_that_of_whole_instructions(
-    words: int, width: int, dialect: str, fast: bool
-) -> None:
+def test_wherever_it_is_stopped_the_state_is_that_of_whole_instructions(words: int, width: int, dialect: str) -> None:
     """At a limit, by `look` and inside a request: address and memory are those of the interpreter."""
     v, rng = machine_v(Shape(words, width, find_dialect(dialect))), random.Random(3)
-    engine, reasons = make_engine("templates", v.program, compiled=fast), set()
+    engine, reasons = make_engine("templates", v.program), set()
     for _ in range(12):
         image, text = random_image(rng, v.shape), rng.randbytes(20)
         for limit, looks in ((0, 99), (1, 99), (7, 99), (99, 0), (99, 5), (99, 11)):
@@ -172,7 +168,7 @@ def test_wherever_it_is_stopped_the_state_is_that_of_whole_instructions(
             assert said[: len(expected)] == expected
             reasons.add(ending.reason)
     assert "limit" in reasons
-    assert "stopped" in reasons or (fast and v.ports is None)  # there one leap leads to the limit, without a look
+    assert "stopped" in reasons or v.ports is None  # there one leap leads to the limit, without a look
 
 
 class _Watched:
@@ -202,8 +198,8 @@ TRAINED = [
 def test_a_trained_network_is_the_computer(words: int, bits: int, width: int, image: list[int]) -> None:
     """One network, every step its own: memory and address as the interpreter has them."""
     v = machine_v(Shape(words, bits, DIALECTS["plain"]))
-    network, _ = train(v.program, Recipe(width, seed=0, plan=Plan(tolerance=1e-2, descent="momentum")))
-    engine, margins = network_engine(v.program, [network], "calibrated"), []
+    network, _ = quantize(train(v.program, Recipe(width, tolerance=1e-2))[0], v.program)
+    engine, margins = engine_of(v.program, network), []
     rng = random.Random(1)
     images = [random_image(rng, v.shape) for _ in range(24)]
     found = compare(v, images, most=5, begin=lambda states: _Watched(engine.begin(states), margins))  # type: ignore[arg-type, return-value]

@@ -10,7 +10,7 @@ from random_programs.checks import exact_network
 from bitwright import Algorithm, BitwrightError, Network, certify, parse
 from bitwright.cli.main import main
 from bitwright.proofs.exhaustion.judges import IntegerJudge
-from bitwright.verbs.cells import pattern_of
+from bitwright.rules.pattern import pattern_of
 
 ONE_CELL = "bits a b\nblock a\nblock b\ncell a b\nwhen a=0 write a\nwhen b=1 write b\ninput a b\noutput a b\nsteps 1\n"
 TWO_KINDS = (

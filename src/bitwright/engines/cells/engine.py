@@ -1,13 +1,12 @@
-"""The cell engine: evaluates one small network, or the limit of such networks, in every cell.
+"""The cell engine: evaluates one small network in every cell.
 
 The network is evaluated once on every local state, and all steps use this table of its outputs, right or wrong
-(docs/explanation/cells.md). If there are too many local states, those that occur are evaluated and cached. Limits are
-used in the same way.
+(docs/explanation/cells.md). If there are too many local states, those that occur are evaluated and cached.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -17,12 +16,12 @@ from bitwright.common.bits import BoolArray
 from bitwright.common.errors import counted, thousandths
 from bitwright.common.workers.linear_algebra import NUMPY
 from bitwright.engines.cells import Decider
-from bitwright.engines.cells.network import PART, CellTables, are_few, cell_tables, networks_decider
+from bitwright.engines.cells.network import PART, CellTables, are_few, cell_tables, network_decider
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.engines.protocol import ArrayBatch, Batch, Engine
 from bitwright.engines.rules import LARGE, PackedBatch, RuleEngine, loops_pay, one_by_one
 from bitwright.engines.table import PackedCells, fits
-from bitwright.networks import AnyNetwork
+from bitwright.networks import IntegerNetwork
 from bitwright.rules import Program
 from bitwright.rules.cells import Tile
 from bitwright.rules.layout import IntArray
@@ -30,38 +29,33 @@ from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.decisions import Decisions, decide
 from bitwright.theory.encoding import Words, unpack
-from bitwright.theory.rounding import Rounding
 
 _TOGETHER = 1 << 10  # states of a batch, if they are evaluated
 _KEPT = 1 << 20  # local states whose outputs are cached, if there are more
 
 
 class CellEngine(Engine):
-    """Steps a program cell by cell, by the average of networks or by a limit (engines/cells).
+    """Steps a program cell by cell, by one network (engines/cells)."""
 
-    `evaluate` evaluates every cell at every step instead of using the table.
-    """
-
+    name = "network"
+    networks = 1
     examples: int
 
     def __init__(
         self,
         program: Program,
         pattern: Pattern,
-        by: Decider | Sequence[AnyNetwork],
-        rounding: Rounding = "calibrated",
-        evaluate: bool = False,
-        compiled: bool = True,
+        by: Decider | IntegerNetwork,
         tile: Tile | None = None,
     ) -> None:
-        self.program, self.evaluate, self._compiled = program, evaluate, compiled
-        decider = by if isinstance(by, Decider) else networks_decider(pattern, by, rounding)
+        self.program = program
+        decider = by if isinstance(by, Decider) else network_decider(pattern, by)
         self.decider, self.pattern = decider, pattern
         self.wiring = Wiring(program, pattern, tile)
-        self.name, self.rounding = decider.engine, decider.rounding
+        self.rounding = decider.rounding
         self.library = None if decider.exact else NUMPY
         self.examples, self.kind = decider.examples, decider.kind
-        self.seed, self.networks, self.digests = decider.seed, decider.networks, decider.digests
+        self.seed, self.digests = decider.seed, decider.digests
         self._known: dict[int, tuple[IntArray, BoolArray, FloatArray]] = {}  # outputs, if there are no tables
 
     def __getstate__(self) -> dict[str, object]:
@@ -78,7 +72,7 @@ class CellEngine(Engine):
     def packed(self) -> PackedCells | None:
         """The network's outputs packed for the compiled loop; None if there are too many, or a cell is too large."""
         tables, found = self.tables, self.wiring.found
-        if tables is None or not self._compiled or not fits(found.kinds):
+        if tables is None or not fits(found.kinds):
             return None
         places = self.wiring.places
         return PackedCells(self.program, self.wiring.cells, found, lambda own: tables.of(places[own])[0])
@@ -107,11 +101,9 @@ class CellEngine(Engine):
             "local_states": sum(self.pattern.kinds[kind].local_states for kind in kinds),
             "tile": self.wiring.tile,
             "width": self.decider.width,
-            "networks": self.networks,
             "proved": self.proved,
             "wrong": None if tables is None else tables.wrong,
             "margin": None if tables is None or np.isinf(tables.margin) else tables.margin,
-            "evaluated": self.evaluate,
         }
 
     @property
@@ -120,27 +112,25 @@ class CellEngine(Engine):
 
     @property
     def costly(self) -> bool:
-        return self.evaluate or self.tables is None
+        return self.tables is None
 
     @property
     def decisions(self) -> Decisions | None:
-        return None if self.evaluate or not self.right else decide(self.program, self.examples, None)
+        return None if not self.right else decide(self.program, self.examples, None)
 
     @property
     def chunk(self) -> int:
-        if self.evaluate or self.answered is None:
+        if self.answered is None:
             return max(1, min(_TOGETHER, (1 << 22) // self.program.bits))
         return self.answered.chunk
 
     def together(self, states: BoolArray) -> int:
-        tabled = not self.evaluate and self._compiled and self.tables is not None
-        return 1 if tabled and self.packed is not None and one_by_one(self.program, states) else self.chunk
+        return 1 if self.packed is not None and one_by_one(self.program, states) else self.chunk
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:
-        if self.evaluate or self.tables is None:
+        if self.tables is None:
             return ArrayBatch(self, states)
-        single = self._compiled and len(states) == 1
-        if single and (long or self.program.templates >= LARGE or loops_pay()) and self.packed is not None:
+        if len(states) == 1 and (long or self.program.templates >= LARGE or loops_pay()) and self.packed is not None:
             from bitwright.engines.table.batch import TableBatch  # compiled loops, imported only when used
 
             return TableBatch(self.packed, states[0], self._margins)
@@ -210,11 +200,11 @@ class CellEngine(Engine):
 
     def _look_up(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:
         """Returns ports and margins of cells from the tables, or evaluates each distinct local state once."""
-        if self.tables is not None and not self.evaluate:
+        if self.tables is not None:
             on, margins = self.tables.of(kind)
             return on[numbers], margins[numbers]
         different, place = np.unique(numbers, return_inverse=True)
-        on, margins = self._evaluated(kind, different) if self.evaluate else self._kept(kind, different)
+        on, margins = self._kept(kind, different)
         place = place.reshape(numbers.shape)
         return on[place], margins[place]
 
@@ -266,8 +256,8 @@ class AnsweredEngine(RuleEngine):
         return least
 
 
-def cells_sentence(cells: Mapping[str, Any], steps: int | None = None, margin: float | None = None) -> str:
-    """Describes the networks behind a run by cells, and how many steps used their outputs.
+def cells_sentence(cells: Mapping[str, Any], steps: int, margin: float | None = None) -> str:
+    """Describes the network behind a run by cells, and how many steps used its outputs.
 
     `margin` is the smallest of the run, if known; it is below 0 if an output that occurred was wrong.
     """
@@ -285,17 +275,6 @@ def cells_sentence(cells: Mapping[str, Any], steps: int | None = None, margin: f
     else:
         least = "" if cells["margin"] is None else f", smallest margin {thousandths(cells['margin'])}"
         shown = f"{'proved on' if cells['proved'] else 'right in'} all {states}{least}"
-    how = "" if steps is None else f"; {counted(steps, 'step')} made from these outputs"
-    if cells["evaluated"]:
-        how = "; every cell of every step was evaluated"
-    return f"{_who(cells)} for {counted(cells['kinds'], 'kind')} of cells, {shown}{how}"
-
-
-def _who(cells: Mapping[str, Any]) -> str:
-    """Names the deciders of the cells: trained or drawn networks, or their limit."""
-    if cells["networks"] is None:
-        return "the limit of wide networks"
-    count = "one network" if cells["networks"] == 1 else f"{cells['networks']:,} networks"
-    if cells["width"] == 0:  # a function, whose width is unknown
-        return count
-    return f"{count} of {'infinite width' if cells['width'] is None else 'width ' + format(cells['width'], ',')}"
+    width = "" if not cells["width"] else f" of width {cells['width']:,}"  # of a function it is not known
+    kinds = counted(cells["kinds"], "kind")
+    return f"one network{width} for {kinds} of cells, {shown}; {counted(steps, 'step')} made from these outputs"

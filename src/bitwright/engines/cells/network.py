@@ -13,81 +13,30 @@ from functools import lru_cache
 import numpy as np
 
 from bitwright.common.bits import BoolArray
-from bitwright.common.errors import InputError
-from bitwright.engines.cells import Decider, encoded
-from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
-from bitwright.networks.descent import Float
-from bitwright.networks.integer import ExactSums, check_whole, columns_of, decide_bits, most_matches, writer_numbers
-from bitwright.rules import Program
+from bitwright.engines.cells import Decider
+from bitwright.networks import IntegerNetwork
+from bitwright.networks.integer import ExactSums, columns_of, decide_bits, most_matches, writer_numbers
 from bitwright.rules.layout import IntArray
 from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.rounding import Rounding, check_states_rounding
 
-_made: list[
-    tuple[Pattern, tuple[AnyNetwork, ...], Rounding, Decider]
-] = []  # the most recent, often used for many programs
+_made: list[tuple[Pattern, IntegerNetwork, Decider]] = []  # the most recent, often used for many programs
 
 
-def networks_decider(pattern: Pattern, networks: Sequence[AnyNetwork], rounding: Rounding = "calibrated") -> Decider:
-    """Returns the decider of an integer network or of averaged networks; equal networks share one decider."""
-    for known, ones, own, decider in _made:
-        if known is pattern and own == rounding and [*map(id, ones)] == [*map(id, networks)]:
+def network_decider(pattern: Pattern, network: IntegerNetwork) -> Decider:
+    """Returns the decider of a network; the same network has one decider."""
+    for known, one, decider in _made:
+        if known is pattern and one is network:
             return decider
-    decider = _networks_decider(pattern, networks, rounding)
-    _made[:] = [(pattern, tuple(networks), rounding, decider), *_made[:3]]
+    decider = WholeNumbers(pattern, network)
+    _made[:] = [(pattern, network, decider), *_made[:3]]
     return decider
-
-
-def _networks_decider(pattern: Pattern, networks: Sequence[AnyNetwork], rounding: Rounding) -> Decider:
-    if not networks:
-        raise InputError("the engine network needs trained networks; train one first, or load one from its file")
-    if pattern.whole is None or isinstance(networks[0], IntegerNetwork):
-        check_whole(rounding)
-    floats = [network for network in networks if isinstance(network, FloatNetwork)]
-    if isinstance(networks[0], IntegerNetwork):
-        if len(networks) > 1:
-            raise InputError(
-                f"only one integer network can run at a time, got {len(networks):,}; quantize trained ones together"
-            )
-        return WholeNumbers(pattern, networks[0])
-    if len(floats) < len(networks):
-        raise InputError("integer networks cannot be averaged with other networks; use one kind")
-    return Averaged(pattern, floats, rounding)
-
-
-def check_networks(program: Program, networks: Sequence[FloatNetwork]) -> int:
-    """Returns K of the networks' common training set; raises InputError if they belong to another set or program."""
-    if not networks:
-        raise InputError("the network engine needs at least one network")
-    kinds = {(network.origin.padding, network.origin.scale) for network in networks}
-    if len(kinds) > 1 or any(network.origin.program_id != program.id for network in networks):
-        raise InputError(
-            "all networks of an ensemble must be trained with the same settings on this program's training set"
-        )
-    return program.templates + networks[0].origin.padding
-
-
-def check_finite(finite: bool) -> None:
-    """Raises InputError unless all outputs of the networks were finite."""
-    if not finite:
-        raise InputError("the network's outputs are not finite; its weights are too large for this precision")
-
-
-def average_outputs(networks: Sequence[FloatNetwork], encoded: Float) -> FloatArray:  # (batch, K) -> (batch, k)
-    """Returns the average output of these networks; raises InputError if it is not finite."""
-    with np.errstate(all="ignore"):
-        total = sum((network(encoded).astype(np.float64) for network in networks), np.zeros(1))
-    check_finite(bool(np.isfinite(total).all()))
-    return np.asarray(total / len(networks))
 
 
 class WholeNumbers(Decider):
     """One integer network, whose arithmetic is exact."""
 
-    engine = "network"
     exact = True
-    networks = 1
 
     def __init__(self, pattern: Pattern, network: IntegerNetwork) -> None:
         super().__init__(pattern, network.examples, "calibrated")
@@ -104,23 +53,6 @@ class WholeNumbers(Decider):
         """Returns the integer sums G, and T."""
         thresholds = self._network.thresholds[np.maximum(n, 1) - 1][:, self._columns]
         return self._sums.products(matched).astype(np.float64), thresholds.astype(np.float64)
-
-
-class Averaged(Decider):
-    """The average of trained networks."""
-
-    engine = "network"
-
-    def __init__(self, pattern: Pattern, networks: Sequence[FloatNetwork], rounding: Rounding = "calibrated") -> None:
-        super().__init__(pattern, check_networks(pattern.program, networks), rounding)
-        if networks[0].origin.executions is not None:
-            check_states_rounding(rounding)
-        self.kind, self.seed, self.width = networks[0].origin.scale, networks[0].origin.seed, networks[0].shape.width
-        self.networks, self.digests = len(networks), [network.digest for network in networks]
-        self._networks = list(networks)
-
-    def outputs(self, matched: BoolArray, n: IntArray) -> FloatArray:
-        return average_outputs(self._networks, encoded(matched, n, self.examples))
 
 
 def network_of_kind(network: IntegerNetwork, pattern: Pattern, kind: int) -> tuple[IntegerNetwork, Pattern]:

@@ -20,7 +20,7 @@ from bitwright.common.errors import InputError
 from bitwright.engines.device_matching import DeviceMatching, TensorBatch, aligned
 from bitwright.engines.protocol import Batch, Engine
 from bitwright.networks.descent import check_device, torch_module
-from bitwright.networks.integer import Bounds, IntegerNetwork, check_belongs, check_whole, checked_bounds, columns_of
+from bitwright.networks.integer import Bounds, IntegerNetwork, check_belongs, checked_bounds, columns_of
 from bitwright.rules import Program
 from bitwright.theory.rounding import Rounding
 
@@ -170,20 +170,20 @@ class IntegerDeviceEngine(Engine):
     name = "network"
     chunk = 1 << 15
 
-    def __init__(
-        self, program: Program, network: IntegerNetwork, rounding: Rounding = "calibrated", device: str = "cuda"
-    ) -> None:
-        check_whole(rounding)
-        self.program, self.network, self.rounding, self._where = program, network, rounding, device
+    rounding: Rounding = "calibrated"
+    networks = 1
+
+    def __init__(self, program: Program, network: IntegerNetwork, device: str = "cuda") -> None:
+        self.program, self.network, self._where = program, network, device
         self.examples, self.kind, self.seed = network.examples, network.kind, network.origin.seed
-        self.networks, self.digests = 1, [network.digest]
+        self.digests = [network.digest]
         self.decide = DeviceDecisions(program, network, device)
         units = np.pad(network.units, (1, 0), mode="edge")
         self.units = torch_module().tensor(units, device=self.decide.device)  # (largest n + 1,): row n
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles as its constructor arguments."""
-        return IntegerDeviceEngine, (self.program, self.network, self.rounding, self._where)
+        return IntegerDeviceEngine, (self.program, self.network, self._where)
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:  # noqa: ARG002
         return IntegerDeviceBatch(self, states)

@@ -42,7 +42,7 @@ def write_rocq(given: Subject, folder: Path, file: Path | None) -> Export:
     """Writes a folder in which `make` proves everything; raises InputError unless it is new or empty."""
     if given.pattern.whole is not None:
         raise InputError("files for Rocq need a network of cells, but this network covers the whole state")
-    network = given.whole_numbers
+    network = given.network
     name = module_name(given.algorithm.name if given.algorithm is not None else folder.name)
     claim = claim_of(network, given.pattern)
     if claim.wrong:

@@ -1,6 +1,7 @@
 """Certificates for networks: this exact network makes the rules' step in every state of a domain.
 
-The proof is by exhaustion: arithmetic is exact (or bounded, for floating point), so checking every state proves it.
+The proof is by exhaustion: arithmetic is exact (or bounded, for third-party networks), so checking every state proves
+it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from bitwright.common.bits import BoolArray
 from bitwright.common.errors import BitwrightError, counted
 from bitwright.common.workers import Workers
 from bitwright.engines.external import FittedModel
-from bitwright.networks import AnyNetwork, IntegerNetwork
+from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import columns_of
 from bitwright.proofs.exhaustion.domains import Place, usual_domain
 from bitwright.proofs.exhaustion.judges import Findings
@@ -125,7 +126,7 @@ def covered_by_cells(sizes: str | None = None, graphs: str | None = None, every:
 
 def certify_network(
     algorithm: Algorithm,
-    network: AnyNetwork | FittedModel,
+    network: IntegerNetwork | FittedModel,
     domain: str | None = None,
     *,
     workers: Workers | None = None,
@@ -174,7 +175,7 @@ def _certificate(task: ProofTask, found: Findings) -> NetworkVerdict:
     )
 
 
-def margin_of(network: AnyNetwork | FittedModel, found: Findings) -> float | None:
+def margin_of(network: IntegerNetwork | FittedModel, found: Findings) -> float | None:
     """Returns the smallest distance in units of calibrated rounding; None if no state matches anything."""
     distances = {n: near.distance for n, near in found.by_n.items() if near.distance is not None}
     if not distances:

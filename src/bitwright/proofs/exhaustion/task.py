@@ -14,7 +14,7 @@ from bitwright.common.errors import InputError, option
 from bitwright.common.workers import Workers, cores, in_threads
 from bitwright.common.workers.linear_algebra import NUMPY, one_thread
 from bitwright.engines.external import FittedModel
-from bitwright.networks import AnyNetwork, IntegerNetwork
+from bitwright.networks import IntegerNetwork
 from bitwright.proofs.exhaustion.domains import Domain, RunsDomain, make_domain
 from bitwright.proofs.exhaustion.judges import (
     Findings,
@@ -42,7 +42,7 @@ class ProofTask:
     """A network to prove exact in a domain."""
 
     algorithm: Algorithm
-    network: AnyNetwork | FittedModel
+    network: IntegerNetwork | FittedModel
     domain_name: str = "states"
     device: str = "cpu"
 
@@ -58,12 +58,9 @@ class ProofTask:
 
     @cached_property
     def judge(self) -> Judge:
-        program = self.algorithm.program
         if isinstance(self.network, FittedModel):
             return ModelJudge(self.network)
-        if not isinstance(self.network, IntegerNetwork):
-            raise InputError("only integer networks are proved; quantize this one, whose weights are floats")
-        return IntegerJudge(program, self.network)
+        return IntegerJudge(self.algorithm.program, self.network)
 
     @cached_property
     def prover(self) -> DeviceProver:

@@ -11,9 +11,8 @@ import { followTheme } from "./library/theme.mjs";
 const ENGINES = {
   templates: "The rules themselves. The trace also shows the outputs of the limit.",
   limit: "The mean of infinitely wide networks, in closed form. The certificate here is about this engine.",
-  kernel: "The same mean, from a dense solve with the kernel: a check of the closed form.",
   sampled: "An ensemble drawn from the limiting Gaussian; the same networks take every step of the run.",
-  network: "A small integer network for all cells of the program, trained now and checked in every local state. Sign rounding takes networks for the whole state.",
+  network: "A small integer network for all cells of the program, trained now and checked in every local state. The rounding applies to the certificate only.",
 };
 const STORE = "bitwright entries"; // in localStorage, for the next visit
 let running = null, known = null; // cancels the current job; what the server offers
@@ -59,7 +58,8 @@ function request() {
   const asked = { ...given(), engine: element("engine").value, rounding: element("rounding").value };
   if (kind() === "subleq") asked.max_instructions = number("max-instructions", "the instruction limit", 0, 1e12);
   else asked.max_steps = number("max-steps", "the step limit", 0, known.limits.steps) ?? known.limits.steps;
-  if (["sampled", "network"].includes(asked.engine)) Object.assign(asked, { networks: number("networks", "the number of networks", 1, 1e9) ?? 1, seed: number("seed", "the seed", 0, Number.MAX_SAFE_INTEGER) ?? 0 });
+  if (["sampled", "network"].includes(asked.engine)) asked.seed = number("seed", "the seed", 0, Number.MAX_SAFE_INTEGER) ?? 0;
+  if (asked.engine === "sampled") asked.networks = number("networks", "the number of networks", 1, 1e9) ?? 1;
   if (asked.engine === "network") asked.width = number("width", "the width", 1, known.limits.width);
   return possible(asked, asked.engine, asked.rounding);
 }
@@ -83,7 +83,7 @@ function made(job) {
   showMade(job);
   const { tile: trained, seed } = job.result;
   if (trained !== 1 || element("network-width").value.trim() || refused("network", "calibrated") !== null) return;
-  for (const [id, value] of [["engine", "network"], ["rounding", "calibrated"], ["networks", "1"], ["width", ""], ["seed", String(seed)]]) element(id).value = value;
+  for (const [id, value] of [["engine", "network"], ["rounding", "calibrated"], ["width", ""], ["seed", String(seed)]]) element(id).value = value;
   engine();
 }
 

@@ -80,8 +80,8 @@ function show() {
 
 // Why this page cannot run or train the program with that engine; null if it can, or if that is unknown yet.
 export function refused(engine, rounding, tile = 1) {
-  const cells = engine === "network" && rounding === "calibrated" && tile !== "all";
-  const most = { kernel: limits.kernel, network: limits.network }[engine], examples = about?.examples[cells ? "cells" : rounding];
+  const cells = engine === "network" && tile !== "all";
+  const most = { network: limits.network }[engine], examples = about?.examples[cells ? "cells" : rounding];
   return examples > most ? `the engine ${engine} takes at most ${grouped(most)} examples here; ${cells ? "the cells of this program have" : "this program has"} ${grouped(examples)}` : null;
 }
 

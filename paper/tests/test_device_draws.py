@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from bitwright import addition
-from bitwright.networks import Plan, Recipe
 from bitwright.networks.descent import NetworkShape
 from bitwright.theory.encoding.training_set import TrainingSet
 from paper.device_members import draw, train_members
+from paper.training import Plan, Recipe
 
 SHAPE = NetworkShape(6, 4_000, 5)
 CPU = torch.device("cpu")
@@ -41,7 +41,7 @@ def test_members_trained_together_and_apart(start: str) -> None:
     """With more than 64 examples, for which there are no fused kernels."""
     program = addition(17).program
     labels = torch.tensor(TrainingSet(program).labels().toarray().T, dtype=torch.float32)
-    recipe = Recipe(1024, 5, start=start, plan=Plan(1e-3, descent="momentum"), trainer="torch")  # type: ignore[arg-type]
+    recipe = Recipe(1024, 5, start=start, plan=Plan(1e-3, descent="momentum"))  # type: ignore[arg-type]
     shape = NetworkShape(68, 1024, 51)
     together, _, histories = train_members(shape, recipe, [0, 1, 2], labels)
     alone, _, _ = train_members(shape, recipe, [1], labels)

@@ -10,13 +10,12 @@ from long import examples
 from programs import next_state, random_program
 
 from bitwright import addition
-from bitwright.engines.make import network_engine
 from bitwright.engines.rules import RuleEngine
-from bitwright.networks import Plan, Recipe, train
 from bitwright.runs.sliced import counting
 from bitwright.theory.encoding import PackedRules
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.validation.judge import Definition, Walker
+from paper.training import Plan, Recipe, train
 
 torch = pytest.importorskip("torch")
 DEVICES = [
@@ -82,14 +81,9 @@ def test_an_engine_that_matches_wrongly_is_found_out(device: str) -> None:
         assert (walker.run(counting(0, 1, 6), 64).wrong_steps > 0) == spoiled
 
 
-def test_a_network_on_the_cpu_that_matches_wrongly_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The engines in NumPy share their matching with `templates`; what they are compared with does not."""
+def test_packed_rules_that_match_wrongly_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     algorithm = addition(3)
-    network = train(algorithm.program, Recipe(4_096, plan=Plan(descent="momentum")))[0]
-    walker = Walker(algorithm, network_engine(algorithm.program, [network], "calibrated"), algorithm.steps or 0)
-    assert walker.run(counting(0, 1, 6), 64).wrong_steps == 0
     right = PackedRules.match
     monkeypatch.setattr(PackedRules, "match", lambda self, rows: right(self, rows)[::-1])
     by_rules = Walker(algorithm, RuleEngine(algorithm.program), algorithm.steps or 0)
     assert by_rules.run(counting(0, 1, 6), 64).wrong_steps > 0
-    assert walker.run(counting(0, 1, 6), 64).wrong_steps > 0

@@ -7,16 +7,16 @@ import pytest
 
 from bitwright import permutation
 from bitwright.common.errors import InputError
-from bitwright.networks import Plan, Recipe
 from bitwright.runs.successors import random_starts
 from bitwright.theory.closed_form import variance, weights
 from bitwright.theory.encoding.training_set import TrainingSet
+from paper.training import Plan, Recipe
 
 torch = pytest.importorskip("torch")
 outputs_on_device = pytest.importorskip("paper.device_members").outputs_on_device
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")]
 ALGORITHM = permutation([7, 3, 1, 2, 5, 4, 6, 10, 9, 8])
-RECIPE = Recipe(20_000, 1, start="random", plan=Plan(1e-4, "momentum"), trainer="torch", device="cuda")
+RECIPE = Recipe(20_000, 1, start="random", plan=Plan(1e-4, "momentum"), device="cuda")
 
 
 STATES = random_starts(ALGORITHM, 100, 0, ones=2)

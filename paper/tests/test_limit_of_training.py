@@ -9,11 +9,11 @@ import pytest
 
 from bitwright import permutation
 from bitwright.common.workers.linear_algebra import one_thread
-from bitwright.networks import Plan
-from bitwright.networks.descent import NetworkShape, Parametrization, initial_weights
+from bitwright.networks.descent import NetworkShape
 from bitwright.networks.train import descend
 from bitwright.theory.closed_form import Kind, variance, weights
 from bitwright.theory.encoding.training_set import TrainingSet
+from paper.training import Parametrization, Plan, initial_weights
 
 K = 6
 
@@ -29,7 +29,7 @@ def trained_outputs(
     with one_thread():
         for member in range(count):
             first, last = initial_weights(NetworkShape(K, width, K), start, 17, member)  # type: ignore[arg-type]
-            descend(first, last, y, plan)
+            descend(first, last, y, plan.schedule(NetworkShape(K, width, K)), plan.tolerance)
             found.append(last @ np.maximum(first @ x, 0) / np.sqrt(K * width))
     return np.array(found)
 
