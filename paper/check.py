@@ -30,7 +30,7 @@ def algorithm_of(task: str, bits: int) -> Algorithm:
 
 def validations(task: str, most: int, random: int | None) -> Iterator[Validation]:
     """Every input at 1, 2, ... bits by the predictor in closed form, or `random` ones by dense linear algebra."""
-    engine = "limit" if random is None else "kernel"
+    engine = "limit"
     for bits in range(1, most + 1):
         yield validate(algorithm_of(task, bits), engine=engine, rounding="sign", random=random)
 

@@ -10,4 +10,3 @@ import pytest
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path / "cache"))

@@ -174,7 +174,6 @@ def speed(program: NodeProgram, cells: Any, sizes: list[int]) -> None:
         "network (cells)": {"network": cells},
         "network (cells, evaluated)": {"network": cells, "evaluate": True},
         "sampled": {"engine": "sampled", "networks": 200},
-        "kernel": {"engine": "kernel"},
     }
     for nodes in sizes:
         graph = nx.gnm_random_graph(nodes, 2 * nodes, seed=0)
@@ -184,7 +183,7 @@ def speed(program: NodeProgram, cells: Any, sizes: list[int]) -> None:
         build = time.perf_counter() - begin
         wanted = None
         for name, how in engines.items():
-            if name in ("sampled", "kernel") and algorithm.program.templates > 5_000:
+            if name == "sampled" and algorithm.program.templates > 5_000:
                 continue
             try:
                 times = []

@@ -20,7 +20,7 @@ _FILES = (
 )
 _WORDS = (
     *("0", "1", "2", "3", "4", "-1", "1.5", "nan", "1e-3", "0.5", "9" * 30, "0x3", "101", "a=1", "a=1", "b=2", "p=1"),
-    *("addition", "permutation", "machine-v", "templates", "limit", "kernel", "sampled", "calibrated", "sign"),
+    *("addition", "permutation", "machine-v", "templates", "limit", "sampled", "calibrated", "sign"),
     *("howerj",),
     *("A", "B", "V", "all", "ray:0", "2,1", "blocks", "declared", "text", "svg", "--", "-h", "--help", "--version"),
 )

@@ -241,7 +241,6 @@ _SPELT = {
     "diagram": "-o",
     "executions": "--from",
     "file": "--network",
-    "float": "--weight-bits float",
     "inputs": "NAME=VALUE",
     "instructions": "--max-steps",
     "output": "-o",
