@@ -7,6 +7,8 @@ import pytest
 from decoders import (
     ROPE,
     TASKS,
+    copier,
+    copy,
     equal_values,
     every_input,
     groups_of,
@@ -26,7 +28,7 @@ from bitwright.transformers.decoder import Decoder, Linear, Rope
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.modules import _head, chained, normed
 from bitwright.transformers.modules import _turned as turned
-from bitwright.transformers.steps import bound_margins, bound_outputs, step_of
+from bitwright.transformers.steps import bound_halves, bound_margins, bound_outputs, step_of
 from bitwright.transformers.sums import shares
 
 OPTIONS = {
@@ -76,6 +78,7 @@ def test_bounds_hold_for_every_input_of_a_box(task, options):
             boxes = random_boxes(rng, task, group, 8)
             found = bound_outputs(step, boxes, np.full(8, case))
             bounds = bound_margins(step, np.full(8, case), found.center, found.radius + found.rounding)
+            halved = bound_halves(step, np.full(8, case), found, 1.0)
             for row, box in enumerate(boxes):
                 inside = mine & ((box[0] <= symbols) & (symbols <= box[1])).all(1)
                 assert found.possible[row] == inside.any()
@@ -85,11 +88,37 @@ def test_bounds_hold_for_every_input_of_a_box(task, options):
                 width = found.radius[row] + found.rounding[row]
                 assert (found.center[row] - width <= low).all()
                 assert (high <= found.center[row] + width).all()
-                assert bounds.lower[row] <= margins[inside, number].min()
+                assert bounds.lower[row] <= halved.lower[row] <= margins[inside, number].min()
                 assert margins[inside, number].min() <= bounds.upper[row]
                 if len(decoder.layers[0].heads) == 1 and inside.sum() == 1:
                     np.testing.assert_allclose(found.center[row], low, rtol=1e-9, atol=1e-9)
                     assert (width <= 1e-9 * (1 + np.abs(low))).all()
+
+
+def test_halved_ranges_prove_more_boxes_and_no_wrong_one():
+    task, proved, least = copy(2), np.zeros(2, np.int64), np.inf
+    inputs = every_input(task)
+    symbols = np.concatenate([inputs.reshape(len(inputs), -1), states_of(task, inputs)], 1)
+    for sharp in (1.5, 2.0, 2.5):
+        rng = np.random.default_rng(9)
+        decoder = copier(rng, task, sharp)
+        margins, table = forced_margins(decoder, task, inputs), tabulate(decoder, task, 0.0)
+        for number, groups in enumerate(steps(task)):
+            step, of = step_of(table, groups), groups_of(task, inputs, number)
+            for case, group in enumerate(groups):
+                boxes, cases = random_boxes(rng, task, group, 8), np.full(8, case)
+                outputs = bound_outputs(step, boxes, cases)
+                bounds = bound_margins(step, cases, outputs.center, outputs.radius + outputs.rounding)
+                halved = bound_halves(step, cases, outputs, 0.0)
+                proved += (bounds.lower > 0).sum(), (halved.lower > 0).sum()
+                mine = np.array([g == group for g in of])
+                for box, lower in zip(boxes, halved.lower, strict=True):
+                    inside = mine & ((box[0] <= symbols) & (symbols <= box[1])).all(1)
+                    truth = margins[inside, number].min(initial=np.inf)
+                    assert lower <= truth
+                    least = min(least, truth)
+    assert proved[0] < proved[1]
+    assert least < 0
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)

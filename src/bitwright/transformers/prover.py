@@ -114,12 +114,14 @@ class Hunt:
     model: Evaluator  # replays the candidates
     names: tuple[str, ...]  # the subjects of the claims
     examples: dict[str, Counterexample] = field(default_factory=dict)  # by subject of the claim
+    least: float = inf  # smallest margin of the inputs tried
 
     def check(self, inputs: Ints) -> None:
         """Records the first counterexample of each kind among inputs."""
         if not len(inputs):
             return
-        wrong = forced_margins(self.decoder, self.task, inputs) < 0
+        margins = forced_margins(self.decoder, self.task, inputs)
+        wrong, self.least = margins < 0, min(self.least, float(margins.min()))
         first = np.where(wrong.any(1), wrong.argmax(1), -1)
         last = len(self.task.layout.answer)
         for some in ((first >= 0) & (first < last), first == last):
@@ -229,7 +231,7 @@ class BoxProof:
     def _prove(self, groups: list[Group]) -> StepProof:
         try:
             self.tick()
-            return prove_step(step_of(self.table, groups), self._halt)
+            return prove_step(step_of(self.table, groups), self._halt, max(0.0, self.hunt.least / 2))
         except TimeoutError:
             return StepProof()
 

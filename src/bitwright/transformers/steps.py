@@ -21,6 +21,7 @@ from bitwright.transformers.sums import Boxes, Cases, Outputs, bound, shares
 
 BATCH = 4096  # boxes bounded at a time, at most
 MEMORY = 20_000_000  # numbers
+HALVINGS, WISHES = 6, 4  # most halvings of a range of attention outputs; those for a margin above the wish
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,33 @@ def _least(margin: AffineForm, r: int) -> StepMargins:
     return StepMargins(lower.min(1), margin.upper().min(1), margin.center.min(1), slopes)
 
 
+def bound_halves(step: Step, case: Ints, outputs: Outputs, wish: float) -> StepMargins:
+    """The margins over boxes; halves ranges of attention outputs to lift margins above 0, and first above `wish`."""
+    center, radius = outputs.center, outputs.radius + outputs.rounding
+    margins = bound_margins(step, case, center, radius)
+    hopeful, lower, least = (margins.lower <= wish) & (margins.center > 0), margins.lower, np.full(len(center), np.inf)
+    owner, center, radius = np.flatnonzero(hopeful), center[hopeful], radius[hopeful]
+    for halving in range(HALVINGS):
+        owner, center, radius = np.repeat(owner, 2), *_halves(center, radius)
+        part = bound_margins(step, case[owner], center, radius)
+        proved = part.lower > (wish if halving < WISHES else 0.0)
+        np.minimum.at(least, owner[proved], part.lower[proved])
+        hopeful[owner[~(part.center > 0)]] = False
+        again = ~proved & hopeful[owner]
+        owner, center, radius = owner[again], center[again], radius[again]
+    hopeful[owner] = False
+    return replace(margins, lower=np.where(hopeful, np.maximum(least, lower), lower))
+
+
+def _halves(center: Reals, radius: Reals) -> tuple[Reals, Reals]:
+    """Splits each range in half along its widest coordinate."""
+    rows, widest = np.arange(len(center)), radius.argmax(1)
+    half = radius.copy()
+    half[rows, widest] = half[rows, widest] * (0.5 + 2.0**-40) + 2.0**-50 * np.abs(center[rows, widest])
+    shift = np.where(np.arange(radius.shape[1]) == widest[:, None], half, 0.0)
+    return np.stack([center - shift, center + shift], 1).reshape(-1, center.shape[1]), np.repeat(half, 2, 0)
+
+
 CANDIDATES = 24  # boxes per batch whose inputs are tried as counterexamples
 
 
@@ -197,7 +225,7 @@ class Front(RowArrays):
     nodes: Ints
 
 
-def prove_step(step: Step, halt: Callable[[StepProof, Ints], bool]) -> StepProof:
+def prove_step(step: Step, halt: Callable[[StepProof, Ints], bool], wish: float = 0.0) -> StepProof:
     """Splits boxes until all margins are positive, or until `halt`, called with the proof and candidates, is true."""
     proof, cases = StepProof(), np.arange(len(step.groups))
     front = Front(
@@ -205,7 +233,7 @@ def prove_step(step: Step, halt: Callable[[StepProof, Ints], bool]) -> StepProof
     )
     while len(front):
         front, now = front[: -step.batch], front[-step.batch :]
-        now, outputs, margins = _prove_boxes(step, now, proof)
+        now, outputs, margins = _prove_boxes(step, now, proof, wish)
         variables = choose_variables(step, now, outputs, margins.slopes)
         worst = np.argsort(np.where(variables < 0, -np.inf, margins.center), kind="stable")[:CANDIDATES]
         proof.stuck += now.case[variables < 0].tolist()
@@ -218,14 +246,14 @@ def prove_step(step: Step, halt: Callable[[StepProof, Ints], bool]) -> StepProof
     return proof
 
 
-def _prove_boxes(step: Step, front: Front, proof: StepProof) -> tuple[Front, Outputs, StepMargins]:
+def _prove_boxes(step: Step, front: Front, proof: StepProof, wish: float) -> tuple[Front, Outputs, StepMargins]:
     """The boxes that stay open, with their outputs and margins."""
     outputs = bound_outputs(step, front.boxes, front.case)
     possible = outputs.possible
     proof.bounded += len(front)
     proof.trees.codes[front.nodes[~possible]] = EMPTY
     front, outputs = front[possible], outputs[possible]
-    margins = bound_margins(step, front.case, outputs.center, outputs.radius + outputs.rounding)
+    margins = bound_halves(step, front.case, outputs, wish)
     proved = margins.lower > 0
     proof.trees.codes[front.nodes[proved]] = LEAF
     proof.least = min(proof.least, margins.lower[proved].min(initial=np.inf))
@@ -240,7 +268,18 @@ def choose_variables(step: Step, front: Front, outputs: Outputs, slopes: Reals) 
         variables[rows] = most_influence(
             query.entries, columns, step.cases, part.boxes, part.case, outputs[rows], slopes[rows]
         )
+    width = front.boxes[:, 1] - front.boxes[:, 0]
+    for state in _own_states(step):
+        variables = np.where(width[:, state] > 0, state, variables)
     return variables
+
+
+def _own_states(step: Step) -> list[int]:
+    """The variables of the states before and after the column that a step writes."""
+    task, number = step.table.task, step.groups[0][0]
+    states = len(task.columns.words) * task.columns.length
+    column = task.layout.answer[number].column if number < len(task.layout.answer) else -1
+    return [states + column, states + column + 1] if column >= 0 else [states + task.columns.length]
 
 
 def _split(front: Front, variables: Ints, trees: Trees) -> Front:
