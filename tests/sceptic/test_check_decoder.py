@@ -36,13 +36,13 @@ from decoders import (
 from fuzzed_decoders import Evaluation, shuffled_logits
 from long import LONG
 
-from bitwright.transformers.boxes import root, split
 from bitwright.transformers.certificate import task_document, write_certificate
 from bitwright.transformers.counterexamples import forced_margins
 from bitwright.transformers.decoder import Decoder, Linear
 from bitwright.transformers.files import save_decoder
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.prover import decide
+from bitwright.transformers.steps import root, split
 
 SCRIPT = "check_decoder.py"
 COPY = copy(2)

@@ -22,13 +22,12 @@ from fuzzed_decoders import shuffled_logits
 from bitwright.common.errors import InputError
 from bitwright.transformers.affine import FLOAT32, constant
 from bitwright.transformers.attention import ERROR, VALUE, WEIGHT, _turned, query_at, tabulate
-from bitwright.transformers.boxes import root, split, steps
 from bitwright.transformers.counterexamples import extreme_inputs, forced_margins
 from bitwright.transformers.decoder import Decoder, Linear, Rope
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.modules import _head, chained, normed
 from bitwright.transformers.modules import _turned as turned
-from bitwright.transformers.steps import bound_halves, bound_margins, bound_outputs, step_of
+from bitwright.transformers.steps import bound_halves, bound_margins, bound_outputs, root, split, step_of, steps
 from bitwright.transformers.sums import shares
 
 OPTIONS = {

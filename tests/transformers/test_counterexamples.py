@@ -9,7 +9,7 @@ from torch_transformers import Gpt, Llama, randomized
 from bitwright.common.errors import InputError
 from bitwright.transformers.counterexamples import exhaust, forced_margins, search
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.mixtures import mixture_of
+from bitwright.transformers.layout import mixture_of
 from bitwright.transformers.modules import compare, logits, runtime_of
 from bitwright.transformers.state_dicts import GptOptions, LlamaOptions, from_gpt2, from_llama
 from bitwright.transformers.task_text import read_task

@@ -13,7 +13,6 @@ from long import seeds
 
 from bitwright.common.errors import InputError
 from bitwright.transformers.attention import tabulate
-from bitwright.transformers.boxes import LEAF, steps
 from bitwright.transformers.certificate import write_certificate
 from bitwright.transformers.columns import from_step
 from bitwright.transformers.counterexamples import exhaust, forced_margins
@@ -22,6 +21,7 @@ from bitwright.transformers.decoder import Chain, Decoder, Head, Layer, Linear, 
 from bitwright.transformers.files import save_decoder
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 from bitwright.transformers.prover import decide
+from bitwright.transformers.steps import LEAF, steps
 
 NEAR = 1e-7  # how far float64 may be off
 

@@ -13,13 +13,12 @@ from long import LONG, seeds
 from bitwright import certify
 from bitwright.transformers import steps as bounding
 from bitwright.transformers.attention import tabulate
-from bitwright.transformers.boxes import EMPTY, LEAF, root, split, steps
 from bitwright.transformers.counterexamples import forced_margins, greedy, right_steps
 from bitwright.transformers.decoder import Layer, Linear
-from bitwright.transformers.mixtures import mixture_of
+from bitwright.transformers.layout import mixture_of
 from bitwright.transformers.modules import logits
 from bitwright.transformers.prover import decide
-from bitwright.transformers.steps import prove_step, step_of
+from bitwright.transformers.steps import EMPTY, LEAF, prove_step, root, split, step_of, steps
 
 COPY = copy(2)
 OPTIONS = {"one head": {}, "two heads": {"heads": 2, "norm": "layer", "activation": "relu"}}

@@ -9,12 +9,11 @@ from decoders import digits
 
 from bitwright.common.errors import InputError
 from bitwright.transformers.decoder import Decoder, check
-from bitwright.transformers.mixtures import mixture_of
-from bitwright.transformers.model import decoder_of, frame_of, logits_of, start
+from bitwright.transformers.layout import mixture_of
 from bitwright.transformers.modules import logits
 from bitwright.transformers.prover import decide
 from bitwright.transformers.task_text import read_task
-from bitwright.transformers.training import TrainingRecipe, train_until_proved
+from bitwright.transformers.training import TrainingRecipe, decoder_of, frame_of, logits_of, start, train_until_proved
 
 ADDER = read_task("numbers a b: 2 digits base 4\nensure z == a + b\nprompt a[1..2] 0 b[1..2] 0 0\nanswer z[1..3]\n")
 QUICK = TrainingRecipe(position_width=4, steps=300, batch=32, rate=4e-2)

@@ -20,8 +20,7 @@ from bitwright.transformers.affine import Reals
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import Counterexample, DecoderClaim
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.layout import ColumnTask
-from bitwright.transformers.mixtures import mixture_of
+from bitwright.transformers.layout import ColumnTask, mixture_of
 from bitwright.transformers.modules import BATCH, Evaluator, Module, evaluator_of, forced_rows, runtime_of
 from bitwright.transformers.sums import Boxes, Cases, Edges
 

@@ -17,8 +17,7 @@ from bitwright.transformers.affine import Reals
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import FACTOR, ModuleComparison
 from bitwright.transformers.decoder import Activation, Chain, Decoder, Head, Layer, Mlp, Norm, Rope
-from bitwright.transformers.layout import ColumnTask
-from bitwright.transformers.mixtures import mixture_of
+from bitwright.transformers.layout import ColumnTask, mixture_of
 
 Floats = Any  # arrays of either precision
 

@@ -15,16 +15,14 @@ from bitwright.common.errors import InputError
 from bitwright.common.workers.linear_algebra import one_thread
 from bitwright.transformers.affine import FLOAT32
 from bitwright.transformers.attention import AttentionTable, check_fit, tabulate
-from bitwright.transformers.boxes import describe, steps
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.counterexamples import exhaust, forced_margins, replay, search
 from bitwright.transformers.decision import Arithmetic, Counterexample, Decision, DecoderClaim, Group
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.decoder import check as check_decoder
-from bitwright.transformers.layout import ColumnTask
-from bitwright.transformers.mixtures import mixture_of
+from bitwright.transformers.layout import ColumnTask, mixture_of
 from bitwright.transformers.modules import Evaluator, Module, compare, evaluator_of, runtime_of
-from bitwright.transformers.steps import StepProof, bound_input, prove_step, step_of
+from bitwright.transformers.steps import StepProof, bound_input, describe, prove_step, step_of, steps
 
 FEW = 2**16  # most inputs tested exhaustively
 VARIED = 1000  # inputs tested if there are more
