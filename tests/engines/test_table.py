@@ -18,10 +18,11 @@ from bitwright.common.bits import BoolArray
 from bitwright.engines.cells import Decider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
+from bitwright.engines.table import batch as table_batch
 from bitwright.engines.table import pack_rules
 from bitwright.engines.table.batch import TableBatch
 from bitwright.machines import Sizes, machine_b, steps_per_instruction
-from bitwright.machines.subleq import DIALECTS, Shape, machine_v
+from bitwright.machines.subleq import DIALECTS, Shape, machine_v, memo
 from bitwright.rules import Program, Topology, load
 from bitwright.rules.layout import IntArray
 from bitwright.rules.pattern import Pattern, pattern_of
@@ -275,6 +276,42 @@ def test_answers_that_are_other_rules_are_stepped_as_such() -> None:
     assert (batch.states() != successors(program, states)).any()
     assert (batch.states() == engine.following(states)[0]).all()
     assert (batch.states() == np.array([own_step(engine, state) for state in states])).all()
+
+
+@for_each("share", [0.0, 0.1])
+@for_each("name", ["machine V", "multiplication"])
+@for_each("room", [1 << 20, 1 << 13])
+def test_cached_instructions_make_the_same_steps(
+    name: str, share: float, room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With any bit as the boundary, correct or wrong tables, a full cache, and a host that sets bits."""
+    monkeypatch.setattr(memo, "_POOL", room)
+    monkeypatch.setattr(table_batch, "_WORTH", 1)
+    program, rng = PROGRAMS[name]().program, np.random.default_rng(4)
+    pattern, hits = pattern_of([program]), 0
+    engine = CellEngine(program, pattern, Flipped(pattern, share))
+    for trial in range(12 if LONG else 4):
+        boundary = int(rng.integers(program.bits))
+        stops = tuple(rng.integers(program.bits, size=trial % 2).tolist())
+        state = rng.random((1, program.bits)) < rng.choice([0.02, 0.2, 0.5])
+        if name == "machine V" and trial % 2 == 0:  # an instruction that jumps to itself
+            machine = machine_v(Shape(8, 5, DIALECTS["howerj"]))
+            state, boundary = machine.start([3, 3, 0, 0])[None], machine.boundary
+        quick, plain = (engine.begin(state, long=True) for _ in range(2))
+        assert isinstance(quick, TableBatch)
+        quick.memo = memo.with_memo
+        for leap in range(30):
+            made = quick.leap(int(rng.integers(1, 400)), stops, (boundary,))
+            assert plain.leap(made, stops, (boundary,)) == made
+            assert (quick.states() == plain.states()).all()
+            assert (quick.counted, quick.matches) == (plain.counted, plain.matches)
+            assert (quick.margin(), quick.unchanged()[0]) == (plain.margin(), plain.unchanged()[0])
+            if leap % 7 == 6 and trial > 1:
+                bits = rng.integers(program.bits, size=2).tolist()
+                quick.turn_on(bits)
+                plain.turn_on(bits)
+        hits += int(quick._advance.args[0].totals[memo.HITS])  # type: ignore[union-attr]
+    assert hits > 50 or name != "machine V" or share > 0
 
 
 def test_batches_of_large_programs_in_which_little_moves_go_one_by_one() -> None:

@@ -1,6 +1,7 @@
 """Machine V with a host: examples against the interpreter, limits, checkpoints, a trained network as the computer."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from whole import engine_of
 from bitwright.common.bits import BoolArray
 from bitwright.engines.make import make_engine
 from bitwright.engines.protocol import Batch
+from bitwright.engines.table import batch
 from bitwright.machines.subleq import (
     DIALECTS,
     MachineV,
@@ -145,8 +147,12 @@ def test_time_limits_and_looks() -> None:
 
 
 @for_each(("words", "width", "dialect"), [(16, 6, "plain"), (32, 8, "howerj"), (20, 8, "kth"), (4, 5, "howerj")])
-def test_wherever_it_is_stopped_the_state_is_that_of_whole_instructions(words: int, width: int, dialect: str) -> None:
+@for_each("worth", [1, 10_000])
+def test_wherever_it_is_stopped_the_state_is_that_of_whole_instructions(
+    words: int, width: int, dialect: str, worth: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """At a limit, by `look` and inside a request: address and memory are those of the interpreter."""
+    monkeypatch.setattr(batch, "_WORTH", worth)  # steps of a leap that use the cache of instructions
     v, rng = machine_v(Shape(words, width, find_dialect(dialect))), random.Random(3)
     engine, reasons = make_engine("templates", v.program), set()
     for _ in range(12):
@@ -169,6 +175,26 @@ def test_wherever_it_is_stopped_the_state_is_that_of_whole_instructions(words: i
             reasons.add(ending.reason)
     assert "limit" in reasons
     assert "stopped" in reasons or v.ports is None  # there one leap leads to the limit, without a look
+
+
+POINTER = "get: subleq 0, total\ninc get\njmp get\ntotal: .data 0"  # sums all of memory, its own code included
+
+
+@for_each("image", [assemble_sq(POINTER).image, assemble_sq("loop: in x\nout x\njmp loop\nx: .data 0").image])
+def test_a_cache_of_instructions_changes_nothing(image: list[int]) -> None:
+    """A program that changes its own code, and one with ports: the state, the tally and the output are the same."""
+    v, results = machine_v(Shape(64, 8, DIALECTS["howerj"])), []
+    for cached in (True, False):
+        printed = bytearray()
+        engine = make_engine("templates", v.program)
+        computer = Computer(v, engine, v.start(image), reader(bytes(range(200)) * 3), printed.append)
+        computer._batch.memo = computer._batch.memo if cached else None  # type: ignore[attr-defined]
+        tally = computer.run(instructions=5_000).tally
+        results.append((computer.state().tolist(), replace(tally, seconds=0.0), computer.memory(), bytes(printed)))
+    assert results[0] == results[1]
+    truth = Interpreter(v.shape, image, reader(bytes(range(200)) * 3))
+    truth.run(5_000)
+    assert (truth.memory, truth.executed) == (results[0][2], results[0][1].instructions)
 
 
 class _Watched:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,13 +13,19 @@ from bitwright.engines.table import SET, N, PackedCells, loop
 from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 
+Advance = Callable[[int, IntArray, IntArray, loop.Moving, Any], int]  # with the parameters of `loop.advance`
+_WORTH = 10_000  # steps of a leap that make a memo worthwhile
+
 
 class TableBatch(Batch):
     """A batch of one state; `margins` has each entry's distance from the opposite output, if outputs are rounded."""
 
+    memo: Callable[[PackedCells], Advance] | None = None  # makes a faster `advance` for leaps that count one bit
+
     def __init__(self, cells: PackedCells, state: BoolArray, margins: FloatArray | None = None) -> None:
         self._cells, self._margins = cells, margins
         self._watched_for: tuple[Sequence[int], Sequence[int]] | None = None
+        self._advance: Advance | None = None  # with a memo of runs to the current stops
         units = cells.units
         self._lists = np.zeros((2, units + 1), dtype=np.uint32)
         self._before, self._queue = np.zeros(units + 1, dtype=np.uint32), np.zeros(units + 1, dtype=np.uint64)
@@ -45,8 +52,11 @@ class TableBatch(Batch):
     def leap(self, most: int, stops: Sequence[int] = (), counted: Sequence[int] = ()) -> int:
         if self._watched_for != (stops, counted):
             self._watched = self._cells.places(stops), self._cells.places(counted)
-            self._watched_for = stops, counted
-        made = int(loop.advance_from_python(most, *self._watched, self._moving, self._cells.tables))
+            self._watched_for, self._advance = (stops, counted), None
+        advance = loop.advance_from_python
+        if self.memo is not None and len(counted) == 1 and most >= _WORTH:
+            advance = self._advance = self._advance or self.memo(self._cells)
+        made = int(advance(most, *self._watched, self._moving, self._cells.tables))
         self.counted = int(self._counters[loop.COUNTED])
         self.matches = int(self._counters[loop.LEAST]), int(self._counters[loop.MOST])
         return made

@@ -1,4 +1,8 @@
-"""The compiled loop over packed cells. Importing this module requires numba."""
+"""The compiled loop over packed cells. Importing this module requires numba.
+
+numba checks only a function's own file before it uses cached code. After a change here, change machines/subleq/memo.py
+as well.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,9 @@ from bitwright.common.files.arrays import ArrayFile, pack_arrays
 from bitwright.common.files.documents import Check, check_fields, optional, parse, real, text, whole
 from bitwright.common.files.storage import write_atomically
 from bitwright.engines.protocol import Engine
+from bitwright.engines.table.batch import TableBatch
 from bitwright.machines.subleq.machine import MachineV, Ports
+from bitwright.machines.subleq.memo import with_memo
 from bitwright.rules import Program
 from bitwright.runs.loop import ENDLESS, Ending, FixedPoint, StepCount, drive
 from bitwright.runs.observers import Margins, Observer, StepComparison, View
@@ -155,6 +157,8 @@ class Computer:
         self.machine, self._engine = machine, engine
         self._before = tally or MachineTally()
         self._batch = engine.begin(state[np.newaxis], long=True)
+        if isinstance(self._batch, TableBatch):
+            self._batch.memo = with_memo
         self._host, self._counts, self._margins = _Host(machine, read, write), _Counts(machine, self._before), Margins()
         self._comparison = StepComparison(lambda states, _: successors(truth, states)) if truth else None
         self._counting: list[Observer] = [self._counts, self._margins]
