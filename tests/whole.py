@@ -92,8 +92,10 @@ def trained(bits: int = 3, width: int = 512, seed: int = 0, weight_bits: int = 8
     return whole(program, width, seed, weight_bits)
 
 
-def whole(program: Program, width: int, seed: int = 0, weight_bits: int = 8, padding: int = 0) -> IntegerNetwork:
-    network = train(program, Recipe(width, seed, padding=padding))[0]
+def whole(
+    program: Program, width: int, seed: int = 0, weight_bits: int = 8, padding: int = 0, tolerance: float = 1e-3
+) -> IntegerNetwork:
+    network = train(program, Recipe(width, seed, padding, tolerance))[0]
     return quantize(network, program, weight_bits)[0]
 
 

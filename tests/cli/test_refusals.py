@@ -173,7 +173,7 @@ train addition --sizes any -o x.safetensors | 1..64
 train addition --bits 9 --tile 4 -o x.safetensors | 4 9
 train examples/gray.bw --sizes k=1..4 -o x.safetensors | k
 train --tile all addition -o x.onnx | .safetensors
-train --tile all addition -o x.safetensors --workers 2 | --workers folder
+train --tile all addition -o x.safetensors --workers 2 | --workers
 train --tile all addition -o /no/such/folder/x.safetensors | /no/such/folder/x.safetensors
 train addition --weight-bits 9 -o x.safetensors | 2 8 9
 train addition --seed 5..4 -o x.safetensors | --seed 5..4

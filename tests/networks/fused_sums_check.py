@@ -22,7 +22,7 @@ def large() -> tuple[Algorithm, IntegerNetwork]:
     for i in range(1, 21):
         rules += [f"block x[{i}]", f"when x[{i}]=1 write x[{i}]"]
     algorithm = parse("\n".join([*rules, "input x", "output x", "steps 1", ""]), "twenty")
-    network = whole(algorithm.program, 96)
+    network = whole(algorithm.program, 96, tolerance=0.4)
     first = network.first.copy()
     first[:40] = 127
     return algorithm, with_weights(network, first=first)
@@ -32,7 +32,7 @@ def one_kind() -> tuple[Algorithm, IntegerNetwork, slice]:
     """The kind with most ports of the cells of multiplication, and its ports."""
     pattern = pattern_of([multiplication(6).program])
     kind = max(range(len(pattern.kinds)), key=lambda kind: len(pattern.kinds[kind].ports))
-    network, alone = network_of_kind(whole(pattern.program, 96), pattern, kind)
+    network, alone = network_of_kind(whole(pattern.program, 96, tolerance=0.4), pattern, kind)
     return Algorithm("cells", alone.program), network, alone.port_bits(0)
 
 

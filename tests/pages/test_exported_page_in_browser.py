@@ -32,7 +32,7 @@ def page_of(name: str) -> Page:
     if name == "whole":
         pattern = Pattern.of_state(addition(3).program)
         return program_page(whole(addition(3).program, 256), pattern, addition(3), {"p": 5, "q": 6})
-    network, pattern = network_for(name, 1_024 if name.endswith(".sq") else 256)
+    network, pattern = network_for(name, 2_048 if name.endswith(".sq") else 256)
     if name.endswith(".sbn"):
         return program_page(network, pattern, open_program(f"examples/sbn/{name}"), {"a": 12, "b": 18})
     if name.endswith(".sq"):

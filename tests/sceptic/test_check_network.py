@@ -16,7 +16,7 @@ from whole import every_state
 
 import bitwright
 from bitwright import Algorithm, addition, multiplication, parse
-from bitwright.networks import FloatNetwork, IntegerNetwork, Recipe, save_network, train
+from bitwright.networks import IntegerNetwork, Recipe, save_network, train
 from bitwright.networks.integer import ExactSums
 from bitwright.networks.quantize import quantize
 from bitwright.proofs.exhaustion.judges import written_bits
@@ -73,12 +73,8 @@ CASES: dict[str, tuple[Callable[[], Algorithm], int]] = {
 }
 
 
-def floating(algorithm: Algorithm | None = None, width: int = 64) -> FloatNetwork:
-    return train((algorithm or addition(2)).program, Recipe(width))[0]
-
-
 def trained(algorithm: Algorithm, width: int) -> IntegerNetwork:
-    return quantize([floating(algorithm, width)], algorithm.program)[0]
+    return quantize(train(algorithm.program, Recipe(width))[0], algorithm.program)[0]
 
 
 def broken(network: IntegerNetwork, bit: int = 0) -> IntegerNetwork:
@@ -199,7 +195,6 @@ def in_rules(old: str, new: str) -> Callable[[Files], object]:
         lambda held: held.rules.write_bytes(b"\xff"),
         lambda held: held.alter(domain="some states"),
         lambda held: held.alter(domain=["states"]),
-        lambda held: save_network(floating(), addition(2).program, held.network),
     ],
 )
 def test_what_cannot_be_read(adder: IntegerNetwork, tmp_path: Path, spoil: Callable[[Files], object]) -> None:

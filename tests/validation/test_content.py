@@ -3,13 +3,13 @@
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from tasks import Arithmetic, task_of
+from whole import whole, with_weights
 
-from bitwright import InputError, addition
+from bitwright import InputError, Network, addition
 from bitwright.common.workers import Workers
-from bitwright.networks import FloatNetwork, Recipe, load_network, save_network, train
+from bitwright.networks import IntegerNetwork, load_network, save_network
 from bitwright.validation import Function, Task, Validation, validate
 
 ALGORITHM = addition(2)
@@ -17,23 +17,23 @@ EVERY = [Workers(), Workers("processes", 2)]  # and Ray in tests/test_workers.py
 
 
 @pytest.fixture(scope="module")
-def good() -> FloatNetwork:
-    return train(ALGORITHM.program, Recipe(2_048))[0]
+def good() -> IntegerNetwork:
+    return whole(ALGORITHM.program, 2_048)
 
 
 @pytest.fixture
-def bad(good: FloatNetwork) -> FloatNetwork:
+def bad(good: IntegerNetwork) -> IntegerNetwork:
     """It says the opposite of what it was taught."""
-    return FloatNetwork(good.first.copy(), -good.last, good.origin)
+    return with_weights(good, last=-good.last)
 
 
-def put(network: FloatNetwork, path: Path) -> Path:
+def put(network: IntegerNetwork, path: Path) -> Path:
     save_network(network, ALGORITHM.program, path)
     return path
 
 
 def task_with(path: Path, random: int | None = None) -> Task:
-    return task_of(ALGORITHM, "network", Arithmetic("addition"), random, files=(path,), evaluate=True)
+    return task_of(ALGORITHM, "network", Arithmetic("addition"), random, plain=True, network=Network.load(path))
 
 
 def outcome(done: Validation) -> tuple[str, list[str]]:
@@ -41,7 +41,9 @@ def outcome(done: Validation) -> tuple[str, list[str]]:
     return done.verdict, list(done.task.engine.digests)
 
 
-def test_a_file_that_is_overwritten_between_validations(tmp_path: Path, good: FloatNetwork, bad: FloatNetwork) -> None:
+def test_a_file_that_is_overwritten_between_validations(
+    tmp_path: Path, good: IntegerNetwork, bad: IntegerNetwork
+) -> None:
     """A task has its networks from the time when it was made; a new one has those that are there now."""
     path = put(good, tmp_path / "n.safetensors")
     task = task_with(path)
@@ -59,7 +61,7 @@ def test_a_file_that_is_overwritten_between_validations(tmp_path: Path, good: Fl
 
 @pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
 def test_a_file_that_is_overwritten_and_removed_meanwhile(
-    workers: Workers, tmp_path: Path, good: FloatNetwork, bad: FloatNetwork
+    workers: Workers, tmp_path: Path, good: IntegerNetwork, bad: IntegerNetwork
 ) -> None:
     """After the first and the second of three batches; all are still about what was read."""
     path = put(good, tmp_path / "n.safetensors")
@@ -77,18 +79,18 @@ def test_a_file_that_is_overwritten_and_removed_meanwhile(
     assert outcome(done) == ("exact", [good.digest])
 
 
-def test_weights_and_origin_are_what_a_network_is(tmp_path: Path, good: FloatNetwork) -> None:
+def test_weights_and_origin_are_what_a_network_is(tmp_path: Path, good: IntegerNetwork) -> None:
     path = put(good, tmp_path / "n.safetensors")
     assert load_network(path, ALGORITHM.program).digest == good.digest
-    first, last = good.first.copy(), good.last.copy()
-    first[0, 0] = np.nextafter(first[0, 0], np.float32(9))
-    last[-1, -1] = np.nextafter(last[-1, -1], np.float32(9))
+    first, last, thresholds = good.first.copy(), good.last.copy(), good.thresholds.copy()
+    for array in (first, last, thresholds):
+        array[-1, -1] += 1 if array[-1, -1] < 127 else -1
     others = [
-        FloatNetwork(first, good.last, good.origin),
-        FloatNetwork(good.first, last, good.origin),
-        FloatNetwork(good.first.astype(np.float64), good.last.astype(np.float64), good.origin),
+        with_weights(good, first=first),
+        with_weights(good, last=last),
+        with_weights(good, thresholds=thresholds),
         replace(good, origin=replace(good.origin, seed=1)),
-        replace(good, origin=replace(good.origin, parametrization="standard")),
+        replace(good, origin=replace(good.origin, descent="plain")),
     ]
     assert len({network.digest for network in (good, *others)}) == 6
 

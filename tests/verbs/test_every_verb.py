@@ -142,7 +142,7 @@ def test_datasets(tmp_path: Path, capsys: Captured, options: list[str], given: d
         (["--engine", "templates", "--random", "7"], {"engine": "templates", "random": 7}),
         (["--rounding", "sign", "--padding", "2", "--max-steps", "3"], {"rounding": "sign", "padding": 2, "steps": 3}),
         (["--engine", "sampled", "--networks", "3", "--seed", "2"], {"engine": "sampled", "networks": 3, "seed": 2}),
-        (["--engine", "limit", "--tile", "1"], {"engine": "limit", "tile": 1}),
+        (["--engine", "network", "--tile", "1"], {"engine": "network", "tile": 1}),
     ],
 )
 def test_validations(capsys: Captured, options: list[str], given: dict[str, Any]) -> None:

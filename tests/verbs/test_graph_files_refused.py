@@ -9,7 +9,6 @@ from facts import missing
 
 from bitwright.common.errors import InputError
 from bitwright.graphs.files import SUFFIXES, read_graph
-from bitwright.rules.text import files
 
 
 def written(folder: Path, name: str, content: str | bytes) -> Path:
@@ -90,7 +89,7 @@ def test_refused_json(text: str, reason: str, tmp_path: Path) -> None:
 
 @for_each("suffix", SUFFIXES)
 def test_hostile_files(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr("bitwright.rules.text.MAX_BYTES", 1 << 20)
     name = f"g{suffix}"
     assert refusal(written(tmp_path, name, b"a b\0c")) == f"{name} is a binary file, not {suffix} text"
     assert refusal(written(tmp_path, name, b"\x89PNG\r\n\xff\xfe")) == f"{name} is not UTF-8 text (byte 0 is 0x89)"

@@ -103,7 +103,7 @@ def test_images_run_as_on_the_command_line(capsys: Captured, tmp_path: Path) -> 
     assert run(open_subleq(str(tmp_path / "hi.dec"), words=16, word_width=8, dialect="howerj")).output == b"A"
     for given, message in (
         ({"inputs": "text"}, "an image reads bytes: give inputs such as b'text', got a str"),
-        ({"steps": 3}, "steps does not go with images"),
+        ({"steps": 3}, "steps does not go with an image"),
         ({"p": 3}, "an engine has no option 'p'"),
     ):
         with pytest.raises(InputError, match=message):

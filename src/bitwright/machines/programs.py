@@ -74,7 +74,7 @@ def open_subleq(
         source: Assembly | list[int] = load_sq(target)
     else:
         source = [] if target == "machine-v" else load_image(target)
-    return on_machine_v(source, path.stem, words, word_width, dialect)
+    return on_machine_v(source, path.name, words, word_width, dialect)
 
 
 def on_machine_v(
@@ -105,7 +105,7 @@ def on_machine_v(
     shape = Shape(words, word_width, find_dialect(dialect))
     check(words, word_width)
     start_memory(shape, image)  # refuses an image that does not fit, before the machine is built
-    return SubleqProgram(machine_v(shape), image, labels, name)
+    return SubleqProgram(machine_v(shape), image, labels, Path(name).stem)
 
 
 def with_padding(algorithm: Algorithm) -> Algorithm:
