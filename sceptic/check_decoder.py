@@ -1,19 +1,20 @@
-"""Checks without bitwright that a transformer is correct on every input of a task.
+"""Checks, without bitwright, that a transformer is correct on every input of a task.
 
     python check_decoder.py DECODER.safetensors CERTIFICATE.json
 
-The certificate contains the task: an automaton that reads a symbol of each word in every column and writes one of the
-answer, and the places of the symbols among the tokens. Greedy decoding is correct on an input if at every step, after
-the right answers so far, the right token has the largest logit. The inputs are divided into groups (step, last symbol
-written, right symbol), and each group into boxes: ranges of symbols, and of states of the automaton. In a box
+The certificate contains the task: an automaton that, in every column, reads a symbol of each word and writes a symbol
+of the answer, and the positions of the symbols among the tokens. Greedy decoding is correct on an input if at every
+step, after the right answers so far, the right token has the largest logit. The inputs are divided into groups (step,
+last symbol written, right symbol), and each group into boxes, which are ranges of symbols and of automaton states. In
+a box,
 
-1. attention outputs the sum over heads of N/D, where N and D are sums over columns: for all constants c and d the sum
-   of (N - c D)/d has an exact least and greatest value, by dynamic programming along the edges of the automaton;
-2. the rest of the network is enclosed by enclosures.py, on these ranges or on parts of them.
+1. attention outputs the sum over heads of N/D, where N and D are sums over columns. For all constants c and d, dynamic
+   programming along the edges of the automaton computes the exact minimum and maximum of the sum of (N - c D)/d;
+2. enclosures.py encloses the rest of the network, on these ranges or on parts of them.
 
-The certificate lists the splits. You trust Python and these two files, and read for yourself that the automaton is the
-intended one. Exit 0: every proof in the certificate is confirmed; 1: one is not, or there is none; 2: a file cannot be
-read.
+The certificate lists the splits. You trust Python, this file and enclosures.py, and check yourself that the automaton
+is the intended one. Exit codes: 0 if every proof in the certificate is confirmed, 1 if a proof is not confirmed or
+there is none, 2 if a file cannot be read.
 """
 
 import base64
@@ -93,7 +94,7 @@ def known(what, value):
 
 
 class Decoder:
-    """A .safetensors file: the length of a header in 8 bytes, the header in JSON, the bytes of the tensors."""
+    """A .safetensors file: 8 bytes with the length of the header, the header in JSON, and the bytes of the tensors."""
 
     def __init__(self, data, unit, length):
         body, self.tensors, hashed = 8 + struct.unpack_from("<Q", data)[0], {}, {}
@@ -112,7 +113,7 @@ class Decoder:
         parts = json.dumps(document["decoder"], sort_keys=True).encode(), *(hashed[name] for name in sorted(hashed))
         self.sha256, self.used = sha256(b"".join(parts)).hexdigest(), set()
         need(document["format"] == "bitwright decoder 1", "the network's file is not a decoder")
-        need(document["sha256"] == self.sha256, "the network's file was altered", 1)
+        need(document["sha256"] == self.sha256, "the network's file does not match its digest", 1)
         need(not KINDS & self.tensors.keys(), "a tensor has a reserved name")
         self.__dict__ |= vars(self.build(document["decoder"]))
         need(end == len(data) and self.used == self.tensors.keys(), "the file has unused bytes or tensors")
@@ -120,7 +121,7 @@ class Decoder:
         self.__dict__ |= vars(layer) | {"unit": unit, "length": length}
 
     def build(self, value):
-        """The structure, with tensors in place of their names."""
+        """Returns the structure, with tensors in place of their names."""
         if type(value) is dict:
             need(value.keys() in NAMES, f"unknown object with the fields {', '.join(value)}")
             parts = {name: self.build(part) for name, part in value.items()}
@@ -136,7 +137,7 @@ class Decoder:
         rows = (table[p if len(table) > 1 else 0] for table in self.tables)
         parts = [constant(row[x if len(row) > 1 else 0], self.unit) for row in rows]
         total = reduce(add, parts)
-        if len(parts) > 2:  # in any order
+        if len(parts) > 2:  # summed in any order
             sizes = [sum(sizes) for sizes in zip(*(part.size() for part in parts), strict=True)]
             off = [r + (len(parts) * self.unit * size >> 24) + 1 for r, size in zip(total.radius, sizes, strict=True)]
             in_float32(sizes if self.unit else [])
@@ -144,7 +145,7 @@ class Decoder:
         return total
 
     def read(self, number, p, x):
-        """Query, key and value of a head for a token at a position."""
+        """Returns the query, key and value of a head for a token at a position."""
         head, h = self.heads[number], normed(self.attention_norm, self.embed(p, x))
         query = turned(head.rope, p, normed(head.query_norm, chained(head.query, h)))
         key, value = turned(head.rope, p, normed(head.key_norm, chained(head.key, h))), chained(head.value, h)
@@ -152,7 +153,7 @@ class Decoder:
         return query, key, chained(head.output, value.wider(sums))
 
     def margins(self, ranges, last, right):
-        """The least margin over all rivals of the best right token, and its slopes by the attention output."""
+        """Returns the smallest margin of the best right token, and its slopes by the attention output."""
         rows = [
             [(high - low) // 2 + 1 if i == k else 0 for i in range(len(ranges))] for k, (low, high) in enumerate(ranges)
         ]
@@ -178,7 +179,7 @@ class Decoder:
 
 
 class Task:
-    """An automaton over columns, and the places of its symbols among the tokens."""
+    """An automaton over columns, and the positions of its symbols among the tokens."""
 
     def __init__(self, document):
         layout = known("layout", known("task", document)["layout"])
@@ -207,7 +208,7 @@ class Task:
         self.token = {name: self.tokens.get(name, range(size))[:size] for name, size in self.sizes.items()}
         given = [x for tokens in self.token.values() for x in tokens] + [x for x in self.slots if type(x) is int]
         sound = all(len({*self.token[name]}) == size for name, size in self.sizes.items())
-        need(sound and min(given + self.stop) >= 0, "symbols need different tokens, numbers from 0")
+        need(sound and min(given + self.stop) >= 0, "symbols need different tokens, which are integers from 0")
         self.inputs = prod(self.sizes[slot[0]] for slot in read if type(slot) is tuple)
         self.low = [0] * ((words + 1) * self.length + 1)
         self.high = [(self.sizes[place[0]] - 1) * (place in self.at) for place in product(self.words, columns)]
@@ -216,7 +217,7 @@ class Task:
         self.check_runs()
 
     def check_runs(self):
-        """Checks that every input has exactly one run: counts the runs (0, 1, more) of all prefixes, by state."""
+        """Checks that every input has exactly one run: counts the runs (0, 1, more) of all prefixes by state."""
         steps, prefixes = {read: [] for read in product(*map(range, self.symbols))}, {tuple(map(int, self.starts))}
         for before, *read, _, after in self.edges:
             steps[*read].append((before, after))
@@ -228,24 +229,24 @@ class Task:
                     reached[after] = min(2, reached[after] + runs[before])
                 longer.add(tuple(reached))
             prefixes = longer
-            need(len(prefixes) < 10_000, "the automaton has too many guesses")
+            need(len(prefixes) < 10_000, "the automaton is too nondeterministic to check")
         once = all(dot(runs, map(bool, self.ends)) == 1 for runs in prefixes)
-        need(once, "an input has no run of the automaton, or several runs", 1)
+        need(once, "the automaton has no run or several runs for some input", 1)
 
     def tokens_of(self, seen):
-        """The possible (position, token) pairs where a place is visible."""
+        """Returns the possible (position, token) pairs at the visible positions."""
         slots = [[slot] if type(slot) is int else self.token[slot[0]] for slot in self.slots[:seen]]
         return [(p, x) for p, tokens in enumerate(slots) for x in tokens]
 
     def groups(self, about):
-        """(step, last symbol written, right symbol); -1 for a fixed token, and for the stop token."""
+        """Yields (step, last symbol written, right symbol), with -1 for a fixed token or the stop token."""
         for step in [len(self.places)] if about == "stop" else range(len(self.places)):
             last = self.slots[len(self.prompt) - 1 + step]
             rights = [-1] if about == "stop" else range(self.sizes[self.places[step][0]])
             yield from product([step], [-1] if type(last) is int else range(self.sizes[last[0]]), rights)
 
     def edges_of(self, key):
-        """The edges of a column in a box by their states: the selected symbols of each word and of the answer."""
+        """Returns the edges of a column in a box, by their states, with selectors of the symbols of each row."""
         (*ranges, answer), found = key, {}
         for before, *read, written, after in self.edges:
             inside = all(low <= x <= high for x, (low, high) in zip((before, *read, after), ranges, strict=True))
@@ -258,16 +259,16 @@ both = partial(map, add)
 
 
 class Sum:
-    """A sum over tokens: for each column, the ends of the contributions of each symbol of each word and the answer.
+    """A sum over tokens, with lower and upper ends of the contribution of each symbol in each column.
 
-    Column -1 has the contributions of the fixed tokens, and of the flags of each end state.
+    Column -1 contains the contributions of the fixed tokens, and of the flags in each last state.
     """
 
     def __init__(self, task, part):
         self.task, self.part, self.cache = task, lru_cache(None)(part), {}
 
     def column(self, at, key):
-        """(state before, state after, least, most)"""
+        """Returns (state before, state after, minimum, maximum) for a column in a box."""
         found, sides = self.cache.setdefault((at, key), []), self.part(at)
         for before, after, selectors in self.task.edges_of(key):
             low, high = ([f(row) for f, row in zip(selectors, rows, strict=True)] for rows in sides)
@@ -275,7 +276,7 @@ class Sum:
         return found
 
     def extremes(self, keys, ends):
-        """The least and the greatest sum over all inputs of a box; None if it has none."""
+        """Returns the minimum and the maximum over all inputs of a box, or None if the box has no inputs."""
         (((low,), lows), ((high,), highs)), runs = self.part(-1), {}
         runs = {s: (low, high) for s, start in enumerate(self.task.starts) if start}
         for at, key in enumerate(keys):
@@ -290,7 +291,7 @@ class Sum:
 
 
 def over_tokens(task, seen, ends):
-    """The sum of ends[position, token] = low, high over the visible positions."""
+    """Returns the sum of ends[position, token] = low, high over the visible positions."""
 
     def part(column):
         place = {name: p for name in task.sizes if (p := task.at.get((name, column), seen)) < seen}
@@ -313,7 +314,7 @@ def over_tokens(task, seen, ends):
 
 
 def combined(terms):
-    """The sum of factor * sum, for (factor, sum) in terms."""
+    """Returns the sum of factor * sum for (factor, sum) in terms."""
     factors = [factor for factor, _ in terms]
 
     def part(column):
@@ -325,7 +326,7 @@ def combined(terms):
 
 
 class Step:
-    """A step of decoding after a symbol: for each head the sums of weights, and of weights times values."""
+    """A decoding step after a symbol, with the sums of weights and of weights times values of each head."""
 
     def __init__(self, decoder, task, step, symbol):
         self.decoder, self.task, self.at, self.seen = decoder, task, (step, symbol), len(task.prompt) + step
@@ -334,12 +335,12 @@ class Step:
         self.sums = [self.look(number, head.scale) for number, head in enumerate(decoder.heads)]
 
     def look(self, number, scale):
-        """The sum of weights; the sums of weights times values, minus a center; the center."""
+        """Returns the sum of weights, the sums of weights times values minus a center, and the center."""
         (q, _, _), unit, scores, entries = self.decoder.read(number, *self.last), self.decoder.unit, {}, {}
         tokens = {at: self.decoder.read(number, *at)[1:] for at in self.task.tokens_of(self.seen)}
         best = max((key.center for key, _ in tokens.values()), key=partial(dot, q.center))
         for at, (k, value) in tokens.items():
-            apart = [a - b for a, b in zip(k.center, best, strict=True)]  # errors of the query shift all scores equally
+            apart = [a - b for a, b in zip(k.center, best, strict=True)]  # common shifts of the scores have no effect
             off = sum(abs(dot(q.center, slope)) for slope in k.slopes) + dot(map(abs, q.center), k.radius)
             off += sum(abs(dot(slope, apart)) for slope in q.slopes) + dot(q.radius, map(abs, apart))
             off += dot(q.deviation(), k.deviation()) + ((len(q.center) + 8) * unit * dot(q.size(), k.size()) >> 24)
@@ -352,7 +353,7 @@ class Step:
         ]
         for at, (score, off, value) in scores.items():
             weight, off = exponential(most - score), off + (unit * (8 * ONE + 2 * (most - score + off)) >> 24)
-            need(off < ONE, "the error of a score is too large", 1)
+            need(off < ONE, "the error of a score is too large to confirm a proof", 1)
             wrong = (weight * (off + (off * off >> S)) >> S) + LOSS
             entries[at] = [(weight - wrong, weight + wrong)]
             for v, d, m in zip(value.center, value.deviation(), middle, strict=True):
@@ -363,7 +364,7 @@ class Step:
 
 
 class Near:
-    """Constants c and d for the boxes in a box, such that the sum over heads of N/D is close to c plus (N - c D)/d."""
+    """Constants c and d for the parts of a box, such that the sum over heads of N/D is close to c plus (N - c D)/d."""
 
     def __init__(self, step, keys, ends):
         self.heads, self.center, parts = [], [0] * len(step.sums[0][-1]), []
@@ -378,7 +379,7 @@ class Near:
         self.sums = [combined(terms) for terms in zip(*parts, strict=True)]
 
     def ranges(self, keys, ends):
-        """The range of each coordinate of the attention output over a box."""
+        """Returns the range of each coordinate of the attention output over a box."""
         found = []
         weights = [weights.extremes(keys, ends) for weights, _, _ in self.heads]
         need(min(low for low, _ in weights) > 0, "attention weights may be 0", 1)
@@ -397,7 +398,7 @@ class Near:
 
 
 class Group:
-    """Inputs with one last symbol written and one right symbol at a step; `goal` is the margin to prove."""
+    """The inputs with the same last symbol and the same right symbol at a step; `goal` is the margin to prove."""
 
     def __init__(self, step, number, symbol, right, goal):
         task = self.task = step.task
@@ -415,7 +416,7 @@ class Group:
         self.right = task.stop if right < 0 else [task.token[task.places[number][0]][right]]
 
     def keys(self, low, high):
-        """For each column, ranges of the state before, of each word and of the state after; and the answer."""
+        """Returns for each column the ranges of the state before, the words and the state after, and the answer."""
         n, span = self.task.length, [*zip(low, high, strict=True)]
         states = span[len(self.task.words) * n :]
         return [(states[c], *span[c : -n - 1 : n], states[c + 1], self.required.get(c)) for c in range(n)]
@@ -427,7 +428,7 @@ class Group:
         return Near(self.step, self.keys(low, high), self.ends)
 
     def holds(self, ranges, halvings):
-        """Whether the right token wins for all attention outputs in these ranges, or in their halves."""
+        """Returns whether the right token wins for all attention outputs in these ranges, or in all their halves."""
         least, slopes = self.step.decoder.margins(ranges, self.step.last, self.right)
         if least > self.goal or not halvings:
             return least > self.goal
@@ -437,7 +438,7 @@ class Group:
         return all(self.holds([*ranges[:k], part, *ranges[k + 1 :]], halvings - 1) for part in parts)
 
     def settle(self, low, high, near, splits):
-        """Proves a box; if that fails, with the box's own constants, and then in halves."""
+        """Proves a box; if that fails, first with constants for this box, and then in halves."""
         ranges, n = near.ranges(self.keys(low, high), self.ends), self.task.length
         if self.holds(ranges, HALVINGS):
             return
@@ -447,7 +448,7 @@ class Group:
             return
         need(splits, f"not proved at step {self.step.seen - len(self.task.prompt) + 1}: {low} to {high}", 1)
         slopes, moves = self.step.decoder.margins(ranges, self.step.last, self.right)[1], {}
-        for at in range(n * len(self.task.words)):  # influence of the variable on the margin
+        for at in range(n * len(self.task.words)):  # the influence of the variable on the margin
             ends = [each.part(at % n)[1][at // n][low[at] : high[at] + 1] for each in near.sums]
             parts = zip(slopes, ranges, ends, strict=True)
             moves[at] = sum(abs(slope) * (max(row) - min(row)) // (b - a + 1) for slope, (a, b), row in parts)
@@ -461,7 +462,7 @@ class Group:
         return (low, [*high[:at], middle, *high[at + 1 :]]), ([*low[:at], middle + 1, *low[at + 1 :]], high)
 
     def walk(self, tree, low, high, depth=0, near=None):
-        """Proves the leaves of a split tree with codes in preorder."""
+        """Proves the leaves of a split tree whose codes are in preorder."""
         code = next(tree)
         self.nodes += 1
         near = near if depth % 3 and near else lru_cache(None)(lambda: self.near(low, high))
@@ -469,13 +470,13 @@ class Group:
             for half in self.halves(low, high, code):
                 self.walk(tree, *half, depth + 1, near)
         else:
-            need(code in (EMPTY, LEAF) and self.possible(low, high) == (code == LEAF), "a box is wrongly marked", 1)
+            need(code in (EMPTY, LEAF) and self.possible(low, high) == (code == LEAF), "a box has a wrong code", 1)
             if code == LEAF:
                 self.settle(low, high, near(), SPLITS)
 
 
 def trees_of(trees):
-    """The codes of each group's split tree."""
+    """Returns the codes of each group's split tree."""
     packed, found, at = zlib.decompressobj(), {}, 0
     nodes = base64.b64decode(known("trees", trees)["nodes"], validate=True)
     codes = [code for (code,) in struct.iter_unpack("<H", packed.decompress(nodes, 1 << 28))]
@@ -488,13 +489,13 @@ def trees_of(trees):
 
 
 def check(claim, data, task):
-    """Ends the program unless a claim holds; returns the numbers of groups and boxes."""
+    """Ends the program unless a claim is confirmed; returns the numbers of groups and boxes as text."""
     about, arithmetic, method, margin, trees = itemgetter("about", "arithmetic", "method", "margin", "trees")(claim)
-    need(about in (task.statement, "stop") and (about != "stop" or task.stop), f"the task has no {about}", 1)
+    need(about in (task.statement, "stop") and (about != "stop" or task.stop), f"the task has no claim {about}", 1)
     need(arithmetic in ("real", "float32") and method == "boxes", f"unsupported proof by {method} for {arithmetic}", 1)
     rest = {"verdict": "proved", "inputs": task.inputs, "counterexample": None, "open": [], "runtime": ""}
     for name, value in rest.items():
-        need(json.dumps(claim[name]) == json.dumps(value), f"{name} is {claim[name]}, not {value}", 1)
+        need(json.dumps(claim[name]) == json.dumps(value), f"{name} must be {value}, got {claim[name]}", 1)
     need(type(margin) is float and margin >= 0, "a proved claim must have a margin", 1)
     decoder, step, boxes = Decoder(data, int(arithmetic == "float32"), len(task.slots)), None, 0
     groups, trees = [*task.groups(about)], trees_of(trees)
@@ -507,8 +508,8 @@ def check(claim, data, task):
         inputs.walk(codes, inputs.low, inputs.high)
         need(next(codes, None) is None, "a tree has superfluous nodes", 1)
         boxes += inputs.nodes
-    need(not trees, "there are trees of groups outside the task", 1)
-    need(claim["boxes"] == boxes, f"there are {boxes} boxes, not {claim['boxes']}", 1)
+    need(not trees, "there are trees for groups outside the task", 1)
+    need(claim["boxes"] == boxes, f"the trees have {boxes} boxes, but the claim has {claim['boxes']}", 1)
     return f"{len(groups):,} groups, {boxes:,} boxes"
 
 
@@ -520,9 +521,9 @@ def main(network, certificate):
     for claim in certificate["claims"]:
         example = known("claim", claim)["counterexample"]
         need(example is None or known("counterexample", example), "an invalid counterexample")
-    need(certificate["network"] == sha256(data).hexdigest(), "the certificate is about a different file", 1)
+    need(certificate["network"] == sha256(data).hexdigest(), "the certificate is for a different file", 1)
     task = Task(certificate["task"])
-    need(certificate["weights"] == Decoder(data, 0, 0).sha256, "the certificate is about different weights", 1)
+    need(certificate["weights"] == Decoder(data, 0, 0).sha256, "the certificate is for different weights", 1)
     print(f"1. the file and its weights match the certificate: {certificate['network']}")
     print(f"2. {task.statement}: an automaton of {len(task.starts)} states, one run for each of {task.inputs:,} inputs")
     verdicts = {claim["verdict"] for claim in certificate["claims"]}

@@ -1,4 +1,4 @@
-"""Changes one weight of a decoder, so that `certify` has something to refute.
+"""Changes one weight of a decoder so that `certify` refutes it.
 
 python examples/transformers/change_weight.py adder.safetensors changed.safetensors
 """

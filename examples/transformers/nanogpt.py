@@ -1,8 +1,8 @@
-"""Trains a nanoGPT of one layer for a few seconds, and decides it on all 243 inputs.
+"""Trains a one-layer nanoGPT for a few seconds, and decides whether it is correct on all 243 inputs.
 
 python examples/transformers/nanogpt.py running_maximum.safetensors
 
-The module has the parameter names of nanoGPT, so that `from_gpt2` reads its state dict. It needs PyTorch.
+The module uses the parameter names of nanoGPT, so `from_gpt2` can convert its state dict. It needs PyTorch.
 """
 
 import sys

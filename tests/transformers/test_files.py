@@ -138,13 +138,13 @@ def test_altered_files_are_refused(tmp_path):
 
 
 HOSTILE = [
-    (lambda header, _: header.pop("__metadata__"), "perhaps a state dict"),
+    (lambda header, _: header.pop("__metadata__"), "if it is a state dict"),
     (lambda _, about: about.update(format="pickle"), "format must be"),
     (lambda _, about: about.update(more=1), "unknown fields: more"),
-    (lambda _, about: about["decoder"].update(more=1), "must be an object of tables"),
+    (lambda _, about: about["decoder"].update(more=1), "must have the fields tables"),
     (lambda _, about: about["decoder"].update(tables=[]), "must broadcast"),
     (lambda _, about: about["decoder"].update(tables="x"), "must be a list"),
-    (lambda _, about: about["decoder"].update(tables=[3]), "must name a tensor"),
+    (lambda _, about: about["decoder"].update(tables=[3]), "must be the name of a tensor"),
     (lambda _, about: about["decoder"].update(tables=["layers.0.output.0.weight"]), r"must have shape \(any, any, any"),
     (lambda _, about: about["decoder"].update(head=[]), "at least one matrix"),
     (lambda _, about: about["decoder"]["layers"][0]["mlp"].update(activation="exec"), "must be .*'gelu'"),
@@ -152,7 +152,7 @@ HOSTILE = [
     (lambda _, about: about["decoder"]["layers"][0]["heads"][0].update(scale="1e999"), "finite number"),
     (lambda _, about: about["decoder"]["layers"][0]["heads"][0]["rope"].update(base=-1), "positive base"),
     (lambda _, about: about["decoder"]["layers"][0]["heads"][0].update(value=[]), "must have shape"),
-    (lambda _, about: about["decoder"]["layers"][0].update(output=[]), "must output 6 numbers, but outputs 3"),
+    (lambda _, about: about["decoder"]["layers"][0].update(output=[]), "must output 6 numbers, got 3"),
     (lambda _, about: about["decoder"]["final_norm"].update(eps=-1.0), "eps of at least 0"),
     (lambda header, _: header["tables.0"].update(shape=[1, 7, 1 << 40]), "does not match its shape"),
     (lambda header, _: header["tables.0"].update(dtype="BF16"), "dtype must be"),
@@ -187,9 +187,9 @@ def test_widths_of_heads_must_agree():
 ONES = lambda *shape: (Linear(np.ones(shape)),)  # noqa: E731
 MLPS = [
     (Mlp("GELU", ONES(6, 5), ONES(5, 6)), "layer 1: activation must be one of"),
-    (Mlp("gelu", ONES(6, 5), ONES(5, 4)), "layer 1, MLP down must output 6 numbers, but outputs 4"),
+    (Mlp("gelu", ONES(6, 5), ONES(5, 4)), "layer 1, MLP down must output 6 numbers, got 4"),
     (Mlp("gelu", ONES(6, 5), ONES(4, 6)), r"layer 1, MLP down must have shape \(5, any\), got \(4, 6\)"),
-    (Mlp("silu", ONES(6, 5), ONES(5, 6), ONES(6, 4)), "layer 1, MLP gate must output 5 numbers, but outputs 4"),
+    (Mlp("silu", ONES(6, 5), ONES(5, 6), ONES(6, 4)), "layer 1, MLP gate must output 5 numbers, got 4"),
     (Mlp("silu", (Linear(np.ones((6, 5)), np.ones(4)),), ONES(5, 6)), r"MLP up, bias must have shape \(5,\)"),
     (Mlp("silu", (Linear(np.ones((6, 5), np.float16)),), ONES(5, 6)), "MLP up must be float32 or float64"),
 ]

@@ -134,7 +134,7 @@ def test_a_module_that_is_another_network_leaves_the_decision_open():
     ]
     assert begun
     assert all(of is decoder for of in begun)  # nothing is tried for the other
-    assert decisions[1].sentence.startswith("NOT DECIDED: the decoder does not describe your module: logits differ by")
+    assert decisions[1].sentence.startswith("NOT DECIDED: the decoder does not match your module: logits differ by")
     assert [decision.verdict for decision in decisions] == ["proved", "not decided"]
     assert [bool(decision) for decision in decisions] == [True, False]
 

@@ -64,7 +64,7 @@ COPIER: Decoder = bit_copier(6.0)[1]
         (TEXT, COPIER, {"sizes": "1..3"}, "sizes does not go with a task"),
         (TEXT, COPIER, {"seconds": -1}, "seconds must be a finite number of at least 0, got -1"),
         (TEXT, COPIER, {"seconds": "60"}, "seconds must be"),
-        (TEXT, COPIER, {"module": 3}, "a module must be a function from tokens to logits, got int"),
+        (TEXT, COPIER, {"module": 3}, "module must be a function from tokens to logits, got int"),
         (addition(2), None, {"seconds": 3}, "seconds goes with a task"),
         (TEXT, COPIER, {"workers": 2}, "workers does not go with a task"),
         (TEXT.replace("ensure", "ensur"), COPIER, {}, "task:3:1"),

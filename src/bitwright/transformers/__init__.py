@@ -1,9 +1,9 @@
-"""Small transformers, verified on every input: column-wise tasks, decoders, their prover, and training until proved.
+"""Small transformers verified on every input: column-wise tasks, decoders, a prover, and training until proved.
 
-- `load_task`, `read_task`: a task from a file or from text.
-- `from_gpt2`, `from_llama`, `read_state_dict`, `load_decoder`, `save_decoder`: decoders from state dicts and files.
-- `bitwright.certify(task, decoder)`: decides whether a decoder is correct on every input.
-- `compare`: checks a module against its description.
+- `load_task`, `read_task`: read a task from a file or from text.
+- `from_gpt2`, `from_llama`, `read_state_dict`, `load_decoder`, `save_decoder`: read and write decoders.
+- `bitwright.certify(task, decoder)`: decides whether the decoder is correct on every input.
+- `compare`: checks that a decoder matches your module.
 - `train_until_proved`: trains decoders for a task.
 """
 

@@ -1,8 +1,9 @@
-"""Affine arithmetic: enclosures of everything that a decoder computes after its attention, over boxes of inputs.
+"""Affine arithmetic, which encloses everything that a decoder computes after attention, over boxes of inputs.
 
-A quantity is center + slopes . e + [-radius, radius] for each e with |e| <= box. Every operation widens the radius by
-the rounding error of its own float64 code, and by `unit` times the magnitude for each rounding of the arithmetic
-covered: 0 for real arithmetic, 2^-24 for float32 with any summation order and library functions good to a few units.
+A quantity is center + slopes . e + [-radius, radius] for every e with |e| <= box. Every operation widens the radius by
+the rounding error of this module's float64 code, and by `unit` times the magnitude for each rounding in the arithmetic
+that the proof covers: 0 for real arithmetic, 2^-24 for float32 with any summation order and library functions that are
+accurate to a few units.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from bitwright.transformers.decoder import Activation, Chain, Decoder, Linear, M
 
 @dataclass(frozen=True)
 class RowArrays:
-    """Arrays of equal length; rows share the fields that are not arrays."""
+    """Arrays of equal length. The rows share all fields that are not arrays."""
 
     def __len__(self) -> int:
         return len(next(iter(vars(self).values())))
 
     def __getitem__(self, rows: Any) -> Self:
-        """Selects rows by a mask, numbers or a slice."""
+        """Selects rows with a mask, row numbers or a slice."""
         changed: Any = {name: of[rows] for name, of in vars(self).items() if isinstance(of, np.ndarray)}
         return replace(self, **changed)
 
@@ -41,14 +42,14 @@ class RowArrays:
 Reals = NDArray[np.float64]
 Bound = Callable[[Reals, Reals], Reals]
 
-FLOAT32 = 2.0**-24  # the unit of float32
-TINY = 2.0**-125  # more than any float32 operation loses below the normal numbers
-TINIEST = 2.0**-1000  # the same for this code's own float64
-LARGEST = 2.0**100  # sums of this size, and squares and small multiples of them, are far from overflow in float32
+FLOAT32 = 2.0**-24  # the rounding unit of float32
+TINY = 2.0**-125  # larger than the underflow error of any float32 operation
+TINIEST = 2.0**-1000  # the same for float64
+LARGEST = 2.0**100  # sums and sums of squares up to this size, and small multiples of them, do not overflow float32
 
 
-def own(terms: int) -> float:
-    """The relative error of a float64 sum of that many products, and of a few operations on it."""
+def float64_error(terms: int) -> float:
+    """Returns a bound on the relative error of a float64 sum of `terms` products and a few further operations."""
     return 2.0**-46 + terms * 2.0**-51
 
 
@@ -63,42 +64,43 @@ class AffineForm(RowArrays):
     unit: float = 0.0
 
     def linear_part(self) -> Reals:
-        """(n, d) how far the variables can move each quantity."""
-        moved: Reals = np.einsum("nm,nmd->nd", self.box, np.abs(self.slopes)) * (1 + own(self.box.shape[1]))
+        """Returns (n, d): how far the variables can move each quantity."""
+        moved: Reals = np.einsum("nm,nmd->nd", self.box, np.abs(self.slopes)) * (1 + float64_error(self.box.shape[1]))
         return moved
 
     def deviation(self) -> Reals:
-        """(n, d) the largest distance from the center."""
+        """Returns (n, d): the largest distance from the center."""
         return (self.linear_part() + self.radius) * (1 + 2.0**-50)
 
     def magnitude(self) -> Reals:
+        """Returns (n, d): bounds on the absolute values."""
         return np.abs(self.center) + self.deviation()
 
     def lower(self) -> Reals:
-        """(n, d) lower bounds; -inf if unbounded, for example after multiplication by an infinite radius."""
+        """Returns (n, d) lower bounds, -inf where unbounded, for example after multiplication by an infinite radius."""
         lower = self.center - self.deviation() - 2.0**-50 * np.abs(self.center)
         return np.where(np.isnan(lower), -np.inf, lower)
 
     def upper(self) -> Reals:
-        """(n, d) upper bounds; inf if unbounded."""
+        """Returns (n, d) upper bounds, inf where unbounded."""
         upper = self.center + self.deviation() + 2.0**-50 * np.abs(self.center)
         return np.where(np.isnan(upper), np.inf, upper)
 
     def wider(self, by: Reals) -> AffineForm:
-        """The same form with `by` added to the radius."""
+        """Returns the form with `by` added to its radius."""
         return replace(self, radius=(self.radius + by) * (1 + 2.0**-50))
 
     def rounded(self, times: int) -> AffineForm:
-        """The form after the given number of roundings of a quantity of this size."""
+        """Returns the form after `times` roundings of a quantity of its size."""
         return self.wider(self.lost(times, self.magnitude(), times))
 
     def lost(self, times: int, size: Reals, operations: int, terms: int = 0) -> Reals:
-        """The error of the given number of roundings of sums of this size; unbounded if float32 may overflow."""
-        lost: Reals = (times * self.unit + own(terms)) * size + operations * (TINY if self.unit else TINIEST)
+        """Returns the error of `times` roundings of sums of this size, unbounded if float32 may overflow."""
+        lost: Reals = (times * self.unit + float64_error(terms)) * size + operations * (TINY if self.unit else TINIEST)
         return np.where(size <= LARGEST, lost, np.inf) if self.unit else lost
 
     def linear(self, linear: Linear) -> AffineForm:
-        """x @ weight + bias."""
+        """Returns x @ weight + bias."""
         weight = linear.weight.astype(np.float64)
         terms, size = len(weight), np.abs(weight)
         product = replace(
@@ -121,14 +123,14 @@ class AffineForm(RowArrays):
         return replace(self, center=self.center + np.asarray(bias, np.float64)).rounded(1)
 
     def with_variables(self) -> AffineForm:
-        """The same form with each coordinate's radius as a variable, so that a product with it stays correlated."""
+        """Returns the form with each coordinate's radius as a variable, which keeps products with it correlated."""
         n, d = self.center.shape
         slopes = np.concatenate([self.slopes, np.broadcast_to(np.eye(d), (n, d, d))], 1)
         box = np.concatenate([self.box, self.radius], 1)
         return replace(self, slopes=slopes, radius=np.zeros_like(self.radius), box=box)
 
     def _beside(self, other: AffineForm) -> AffineForm:
-        """The same form, extended by the variables that only the other form has."""
+        """Returns the form extended with the variables that only the other form has."""
         more = other.box.shape[1] - self.box.shape[1]
         if more <= 0:
             return self
@@ -144,31 +146,32 @@ class AffineForm(RowArrays):
         ).rounded(1)
 
     def __mul__(self, other: AffineForm) -> AffineForm:
-        """The coordinatewise product; a form with one coordinate is broadcast."""
+        """Returns the product by coordinate; a form with one coordinate is broadcast."""
         self, other = self._beside(other), other._beside(self)
-        mine, theirs = np.abs(self.center), np.abs(other.center)
         return replace(
             self,
             center=self.center * other.center,
             slopes=self.center[:, None] * other.slopes + other.center[:, None] * self.slopes,
-            radius=mine * other.radius + theirs * self.radius + self.deviation() * other.deviation(),
+            radius=np.abs(self.center) * other.radius
+            + np.abs(other.center) * self.radius
+            + self.deviation() * other.deviation(),
         ).rounded(2)
 
     def applied(self, f: Callable[[Reals], Reals], slope: Reals, curvature: Reals) -> AffineForm:
-        """f of each coordinate to first order; `curvature` bounds |f''| over the whole enclosure."""
+        """Applies f to each coordinate, to first order; `curvature` bounds |f''| over the entire enclosure."""
         remainder = 0.5 * curvature * self.deviation() ** 2
         radius = np.abs(slope) * self.radius + remainder
         return replace(self, center=f(self.center), slopes=self.slopes * slope[:, None], radius=radius)
 
 
 def constant(value: Reals, box: Reals, unit: float, radius: Reals | float = 0.0) -> AffineForm:
-    """(n, d) constants, independent of the variables."""
+    """Returns (n, d) constants, which do not depend on the variables."""
     slopes = np.zeros((len(value), box.shape[1], value.shape[1]))
     return AffineForm(value, slopes, np.broadcast_to(np.asarray(radius, np.float64), value.shape), box, unit)
 
 
 def added(parts: Sequence[AffineForm]) -> AffineForm:
-    """The sum of several quantities, in any order."""
+    """Adds several quantities, in any order."""
     total = parts[0]
     for part in parts[1:]:
         total = total + part
@@ -197,7 +200,7 @@ def normed(norm: Norm | None, x: AffineForm) -> AffineForm:
 
 
 def _mean_square(x: AffineForm, eps: float) -> AffineForm:
-    """(n, 1) the mean square plus eps."""
+    """Returns (n, 1): the mean square plus eps."""
     deviation, width = x.deviation(), x.center.shape[1]
     square = replace(
         x,
@@ -209,7 +212,7 @@ def _mean_square(x: AffineForm, eps: float) -> AffineForm:
 
 
 def _inverse_root(x: AffineForm) -> AffineForm:
-    """1 / sqrt(x); unbounded if the enclosure comes close to 0."""
+    """Returns 1 / sqrt(x), unbounded if the enclosure comes close to 0."""
     lowest = x.lower()
     bad = ~(lowest > np.maximum(1e-3 * x.center, 1e-30))
     safe = np.where(bad, 1.0, lowest)
@@ -219,7 +222,7 @@ def _inverse_root(x: AffineForm) -> AffineForm:
 
 
 def activated(activation: Activation, x: AffineForm) -> AffineForm:
-    """Applies GELU (exact or by tanh), ReLU or SiLU to each coordinate."""
+    """Applies GELU (exact or with tanh), ReLU or SiLU to each coordinate."""
     if activation == "relu":
         return _relu(x)
     lower, upper = x.lower(), x.upper()
@@ -227,7 +230,7 @@ def activated(activation: Activation, x: AffineForm) -> AffineForm:
     far = np.maximum(np.abs(lower), np.abs(upper))
     f, slope, curvature = {"gelu": _gelu, "gelu_tanh": _gelu_tanh, "silu": _silu}[activation](x.center, near, far)
     y = x.applied(lambda _: f, slope, curvature).rounded(4)
-    return y.wider((6 * x.unit + 2.0**-46) * x.magnitude())  # f may cancel where x does not
+    return y.wider((6 * x.unit + 2.0**-46) * x.magnitude())  # cancellation in f adds an error relative to x
 
 
 def _relu(x: AffineForm) -> AffineForm:
@@ -235,27 +238,27 @@ def _relu(x: AffineForm) -> AffineForm:
     slope = np.where(lower >= 0, 1.0, np.where(upper <= 0, 0.0, upper / np.maximum(upper - lower, 1e-300)))
     gap = np.where((lower < 0) & (upper > 0), -slope * lower / 2, 0.0)  # max(0, x) - slope x is in [0, 2 gap]
     bent = replace(x, center=slope * x.center + gap, slopes=x.slopes * slope[:, None], radius=slope * x.radius + gap)
-    return bent.wider(own(0) * x.magnitude())
+    return bent.wider(float64_error(0) * x.magnitude())
 
 
-# Each returns the function and its derivative at x, and a bound on |f''| wherever near <= |x| <= far.
+# Each of these returns the function and its derivative at x, and a bound on |f''| where near <= |x| <= far.
 
 
 def _gelu(x: Reals, near: Reals, far: Reals) -> tuple[Reals, Reals, Reals]:
-    """f'' = (2 - x^2) phi(x), at most 0.7979."""
+    """For GELU, f'' = (2 - x^2) phi(x), which is at most 0.7979."""
     density, below = np.exp(-x * x / 2) / np.sqrt(2 * np.pi), (1 + erf(x / np.sqrt(2))) / 2
     most = np.maximum(np.abs(2 - near**2), np.abs(2 - far**2)) * np.exp(-near * near / 2) / np.sqrt(2 * np.pi)
     return x * below, below + x * density, np.minimum(0.7979, most * (1 + 1e-9) + 1e-12)
 
 
 def _silu(x: Reals, near: Reals, far: Reals) -> tuple[Reals, Reals, Reals]:
-    """f'' = s (1 - s) (2 + x (1 - 2 s)) for the logistic s; x (1 - 2 s) <= 0; at most 1/2."""
+    """For SiLU with the logistic s, f'' = s (1 - s) (2 + x (1 - 2 s)); x (1 - 2 s) <= 0, and |f''| <= 1/2."""
     s = expit(x)
     return x * s, s * (1 + x * (1 - s)), np.minimum(0.5, np.exp(-near) * np.maximum(2.0, far) * (1 + 1e-9) + 1e-12)
 
 
 def _gelu_tanh(x: Reals, near: Reals, far: Reals) -> tuple[Reals, Reals, Reals]:
-    """x s(w) with w = 2 a (x + b x^3): f'' = 2 s' w' + x (s'' w'^2 + s' w''), |s''| <= s' <= e^-|w|; at most 0.81."""
+    """f = x s(w), w = 2 a (x + b x^3): f'' = 2 s' w' + x (s'' w'^2 + s' w''), |s''| <= s' <= e^-|w|; |f''| <= 0.81."""
     a, b = np.sqrt(2 / np.pi), 0.044715
     s, rate = expit(2 * a * (x + b * x**3)), 2 * a * (1 + 3 * b * x**2)
     most = 2 * a * (1 + 3 * b * far**2)
@@ -264,7 +267,7 @@ def _gelu_tanh(x: Reals, near: Reals, far: Reals) -> tuple[Reals, Reals, Reals]:
 
 
 def fed(mlp: Mlp, x: AffineForm) -> AffineForm:
-    """The output of an MLP."""
+    """Applies an MLP."""
     up = chained(mlp.up, x)
     gated = activated(mlp.activation, up if mlp.gate is None else chained(mlp.gate, x))
     return chained(mlp.down, gated if mlp.gate is None else gated * up)
@@ -279,10 +282,10 @@ def finished(decoder: Decoder, x: AffineForm) -> AffineForm:
 
 
 def margins(decoder: Decoder, x: AffineForm, right: int, also: Sequence[int] = ()) -> AffineForm:
-    """(n, other tokens): how far the right token's logit is above each other one; x is the output of `finished`.
+    """Returns (n, other tokens): the right token's lead over each other logit; x is the output of `finished`.
 
     Args:
-        also: other accepted tokens, left out of the comparison.
+        also: other accepted tokens, which are left out of the comparison.
     """
     last, left = decoder.head[-1], [right, *also]
     weight = last.weight.astype(np.float64)

@@ -1,4 +1,4 @@
-"""The attention inputs of a one-layer decoder: queries, keys and values of every position and token."""
+"""Queries, keys and values of a one-layer decoder for every position and token."""
 
 from __future__ import annotations
 
@@ -8,26 +8,36 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bitwright.common.errors import InputError
-from bitwright.transformers.affine import LARGEST, TINY, AffineForm, Reals, added, chained, constant, normed, own
+from bitwright.transformers.affine import (
+    LARGEST,
+    TINY,
+    AffineForm,
+    Reals,
+    added,
+    chained,
+    constant,
+    float64_error,
+    normed,
+)
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decoder import Decoder, Head, Rope
 from bitwright.transformers.layout import ColumnTask, Place
 from bitwright.transformers.sums import Edges, edges_of
 
-MAX_SIZE = 2**15  # boxes and trees hold numbers of 16 bits
+MAX_SIZE = 2**15  # boxes and trees store 16-bit numbers
 EXP = 8.0  # error bound of the library's exp, in units: 4 ulp
 WEIGHT, ERROR, VALUE = 0, 1, 2  # offsets of the parts of an entry
 
 
 @dataclass(frozen=True)
 class HeadTable:
-    """The queries, keys and values of a head, by position and token; the row number is position * tokens + token."""
+    """The queries, keys and values of a head; the row for a position and a token is position * tokens + token."""
 
     scale: float
     query: AffineForm
     key: AffineForm
-    value: Reals  # (rows, r) after the head's output
-    error: Reals  # (rows, r) error bounds of a value and its share of a sum
+    value: Reals  # (rows, r) after the output projection
+    error: Reals  # (rows, r) bounds on the error of a value and on its part of a sum's error
 
 
 @dataclass(frozen=True)
@@ -37,19 +47,19 @@ class AttentionTable:
     decoder: Decoder
     task: ColumnTask
     unit: float
-    tokens: Ints  # (tokens,) used by the task
+    tokens: Ints  # (tokens,) in use by the task
     edges: Edges
     residual: AffineForm
     heads: tuple[HeadTable, ...]
-    tick: Callable[[], None] = lambda: None  # called before each batch of bounds; raises to end a proof
+    tick: Callable[[], None] = lambda: None  # called before each batch of bounds; ends the proof by raising
 
     @property
     def rank(self) -> int:
-        """The width of the heads' sum."""
+        """The width of the sum of the heads."""
         return int(self.heads[0].value.shape[1])
 
     def rows(self, position: int, tokens: Ints) -> Ints:
-        """The rows of tokens at a position."""
+        """Returns the table rows of tokens at a position."""
         return position * len(self.tokens) + np.searchsorted(self.tokens, tokens)
 
 
@@ -112,7 +122,7 @@ def _tabulated(head: Head, x: AffineForm, position: Ints, length: int, width: in
         center, radius = center @ weight + bias, (radius + tiny) @ np.abs(weight)
         size, terms = size @ np.abs(weight) + np.abs(bias), terms + len(weight) + 2
         _check_float32(size, x.unit)
-    roundings = (terms * x.unit * (1 + 2.0**-10) + own(terms)) * size + (terms * TINY if x.unit else 0)
+    roundings = (terms * x.unit * (1 + 2.0**-10) + float64_error(terms)) * size + (terms * TINY if x.unit else 0)
     return HeadTable(head.scale, query, key, center, radius * (1 + 2.0**-40) + roundings)
 
 
@@ -127,7 +137,7 @@ def _turned(rope: Rope | None, x: AffineForm, position: Ints) -> AffineForm:
     half, unit = x.center.shape[1] // 2, x.unit
     exponent = np.arange(half) * 2 / x.center.shape[1]
     angle = position[:, None] * rope.base**-exponent
-    # the rate, a power, inherits the errors of its exponent and of the library, and so does the angle
+    # the rate is a power; the errors of its exponent and of the library carry over to it and to the angle
     relative = (2 * abs(np.log(rope.base)) * exponent + EXP + 4) * unit + 2.0**-46
     wrong = np.abs(angle) * relative + (EXP + 2) * unit + 2.0**-50
     cosine, sine = np.cos(angle), np.sin(angle)
@@ -152,10 +162,10 @@ def _turned(rope: Rope | None, x: AffineForm, position: Ints) -> AffineForm:
 
 @dataclass(frozen=True)
 class Query:
-    """The entries that a query sums at one step of decoding, for a fixed symbol before the step.
+    """The entries that a query sums at one decoding step, for a fixed symbol before the step.
 
-    The rows are those of `Edges`; one more column holds flags. An entry contains the weight of a symbol, the relative
-    error of the weight, r weighted values, and r errors of the values.
+    The rows are those of `Edges`; one extra column contains flags. An entry consists of the weight of a symbol, the
+    relative error of the weight, r weighted values, and r errors of the values.
     """
 
     step: int
@@ -166,7 +176,7 @@ class Query:
 
 @np.errstate(over="ignore", invalid="ignore")
 def query_at(table: AttentionTable, step: int, symbol: int) -> Query:
-    """The query of a decoding step; `symbol` is in the slot before the answer, -1 if that holds a fixed token."""
+    """Returns the query of a decoding step; `symbol` is the last symbol before it, -1 for a fixed token."""
     task, columns = table.task, table.task.columns
     slots = (*task.layout.prompt, *task.layout.answer)[: task.prompt_length + step]
     where = _entries(table, int(query_rows(table, step, np.array([symbol]))[0]), slots)
@@ -196,7 +206,7 @@ def query_at(table: AttentionTable, step: int, symbol: int) -> Query:
 
 
 def query_rows(table: AttentionTable, step: int, symbols: Ints) -> Ints:
-    """The table rows of a step's query, one for each possible symbol before it."""
+    """Returns the table rows of a step's query, one for each possible symbol before the step."""
     task = table.task
     last = (*task.layout.prompt, *task.layout.answer)[task.prompt_length - 1 + step]
     tokens = np.array(task.tokens(last.word))[symbols] if isinstance(last, Place) else np.full(len(symbols), last)
@@ -204,7 +214,7 @@ def query_rows(table: AttentionTable, step: int, symbols: Ints) -> Ints:
 
 
 def _entries(table: AttentionTable, row: int, slots: tuple[int | Place, ...]) -> Reals:
-    """(heads, rows of these slots, entry) for the query of a row."""
+    """Returns (heads, rows of these slots, entry) for the query in a row."""
     possible = np.zeros((len(slots), len(table.tokens)), np.bool_)
     for at, slot in enumerate(slots):
         tokens = table.task.tokens(slot.word) if isinstance(slot, Place) else (slot,)
@@ -216,9 +226,9 @@ def _entries(table: AttentionTable, row: int, slots: tuple[int | Place, ...]) ->
         below = np.where(may, score[may].max() - score, 0.0)
         error += u * (2 * np.abs(score) + 2 * below + EXP + 2) + 2.0**-48 * (1 + np.abs(score) + below)
         error = np.where(np.isnan(error), np.inf, error * (1 + 2.0**-20))
-        below[error > 600] = 0.0  # such a weight is unknown, and must not be small, or it would go unnoticed
+        below[error > 600] = 0.0  # an unknown weight must not be small, or its error would have no effect
         weight, relative = np.where(may, np.exp(-below), 0.0), np.expm1(np.minimum(error, 600.0))
-        relative[below > 80] += 1  # float32 may lose such a weight altogether
+        relative[below > 80] += 1  # such a weight may underflow in float32
         entry[:, WEIGHT], entry[:, ERROR] = weight, relative
         entry[:, VALUE : VALUE + r] = weight[:, None] * head.value[: may.size]
         entry[:, VALUE + r :] = (weight * (1 + relative))[:, None] * head.error[: may.size] * (1 + 2.0**-40)
@@ -227,10 +237,10 @@ def _entries(table: AttentionTable, row: int, slots: tuple[int | Place, ...]) ->
 
 
 def _scores(head: HeadTable, row: int, rows: int, unit: float) -> tuple[Reals, Reals]:
-    """(rows,) scores of a query and all keys, and the error of each, up to a shift common to all.
+    """Returns (rows,) the scores of a query with all keys and their errors, up to a common shift.
 
-    Softmax is invariant under common shifts: an error e of the query moves the score of key k by e . (k - c) for any
-    common c, here the key with the highest score.
+    Softmax is invariant under common shifts, so an error e in the query changes the score of key k by e . (k - c) for
+    any fixed c, here the mean of the keys weighted by attention.
     """
     q, q_slopes, q_radius, q_box = (getattr(head.query, name)[row] for name in ("center", "slopes", "radius", "box"))
     k, k_slopes, k_radius, k_box = (getattr(head.key, name)[:rows] for name in ("center", "slopes", "radius", "box"))
@@ -242,5 +252,5 @@ def _scores(head: HeadTable, row: int, rows: int, unit: float) -> tuple[Reals, R
     moved += (np.abs(k_slopes @ q) * k_box).sum(1) + k_radius @ np.abs(q)  # error of the key
     size = (np.abs(k) + k_off) @ (np.abs(q) + q_off)
     _check_float32(size * max(1.0, abs(head.scale)), unit)
-    roundings = ((len(q) + 1) * unit + own(len(q))) * size + (2 * len(q) * TINY if unit else 0)
+    roundings = ((len(q) + 1) * unit + float64_error(len(q))) * size + (2 * len(q) * TINY if unit else 0)
     return score, np.abs(head.scale) * (moved * (1 + 2.0**-40) + k_off @ q_off + roundings)

@@ -1,7 +1,7 @@
-"""Certificates for decisions about decoders: everything that a checker needs besides the network's file.
+"""Certificates for decisions about decoders, with everything a checker needs besides the decoder's file.
 
-A certificate is JSON. It contains the whole task, as an automaton and a layout, the SHA-256 of the network's file and
-of its weights, and the claims with their evidence: packed split trees.
+A certificate is a JSON file. It contains the complete task as an automaton and a layout, the SHA-256 of the decoder's
+file and of its weights, and the claims with packed split trees as evidence.
 """
 
 from __future__ import annotations
@@ -26,23 +26,25 @@ from bitwright.transformers.layout import ColumnTask
 from bitwright.version import __version__
 
 FORMAT = "bitwright decoder certificate 1"
-WHAT = "a certificate of a decoder"
+WHAT = "a certificate for a decoder"
 MAX_BYTES = 1 << 28
-DIGITS = 3  # of a margin, rounded down so that a checker's own rounding stays above it
+DIGITS = 3  # of a margin, which is rounded down so that a checker with other rounding can still confirm it
 
 
 def write_certificate(
     decision: Decision, path: str | PathLike[str], network: str | PathLike[str] | None = None
 ) -> None:
-    """Writes the certificate of a decision, and its decoder to the file `network` if that does not exist."""
+    """Writes the certificate for a decision, and its decoder to the file `network` unless that file exists."""
     target = as_path(path, WHAT)
     if network is None and target.suffix != ".json":
-        raise InputError(f"a certificate must end in .json, got {target}")
+        raise InputError(f"the name of a certificate must end in .json, got {target}")
     place = target.with_suffix(".safetensors") if network is None else as_path(network, "a decoder file")
     if not place.exists():
         save_decoder(decision.decoder, place)
     if digest(load_decoder(place)) != (weights := digest(decision.decoder)):
-        raise InputError(f"{place} contains a different decoder from the decision's; save that one with save_decoder")
+        raise InputError(
+            f"{place} contains a different decoder; choose another file name, or save this decoder with save_decoder"
+        )
     document = {
         "format": FORMAT,
         "network": sha256(place.read_bytes()).hexdigest(),
@@ -56,7 +58,7 @@ def write_certificate(
 
 
 def task_document(task: ColumnTask) -> dict[str, Any]:
-    """A task as JSON; its runs start in state 0 and may end in any state."""
+    """Returns a task as JSON; runs start in state 0 and may end in any state."""
     document: dict[str, Any] = describe(task)
     columns = document["columns"]
     states = columns.pop("states")
@@ -91,28 +93,28 @@ FIELDS: dict[str, Check] = {
 
 
 def read_certificate(path: Path) -> dict[str, Any]:
-    """Reads the document of a certificate, whose claims are not checked."""
+    """Reads a certificate without checking its claims."""
     return read_document(read_file(path, MAX_BYTES), path, WHAT, FIELDS)
 
 
 def check_subject(path: Path, certificate: dict[str, Any], task: ColumnTask, decoder: Decoder) -> None:
-    """Raises ProofError if a certificate is about another decoder or another task."""
+    """Raises ProofError if a certificate is for a different decoder or task."""
     if certificate["weights"] != digest(decoder):
-        raise ProofError(f"{path} is about another network")
+        raise ProofError(f"{path} is for another network: its weights differ")
     if certificate["task"] != task_document(task):
-        raise ProofError(f"{path} is about another task")
+        raise ProofError(f"{path} is for another task: its automaton or layout differs")
 
 
 def check_claims(path: Path, certificate: dict[str, Any], decision: Decision) -> None:
     """Raises ProofError for the first claim of a certificate that a new decision does not confirm."""
     claims = certificate["claims"]
     if [claim["about"] for claim in claims] != [claim.about for claim in decision.claims]:
-        raise ProofError(f"{path} has other claims than the task")
+        raise ProofError(f"the claims in {path} do not match the task")
     for claim, again in zip(claims, decision.claims, strict=True):
         if claim["verdict"] != again.verdict:
-            raise ProofError(f"{again.about}: {path} says {claim['verdict']}, and it is {again.verdict}")
+            raise ProofError(f"{again.about}: the verdict is {again.verdict}, but {path} claims {claim['verdict']}")
         if again.verdict == "proved" and claim["arithmetic"] not in ("real", again.arithmetic):
-            raise ProofError(f"{again.about}: {path} says proved for float32; only real arithmetic is")
+            raise ProofError(f"{again.about}: proved for real arithmetic only, but {path} claims float32")
 
 
 def round_down(margin: float) -> float:

@@ -1,4 +1,4 @@
-"""Functions of words that a finite automaton computes column by column, such as the sum of two numbers by its carry."""
+"""Functions of words that a finite automaton computes column by column; for a sum, its state is the carry."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from bitwright.common.errors import InputError, counted
 from bitwright.common.frozen import FrozenArrays, frozen
 
-MAX_EDGES = 2_000_000  # most steps of a table, for memory and time
-NONE = -1  # the answer of a column without one
+MAX_EDGES = 2_000_000  # limits memory and time
+NONE = -1  # the answer symbol of a column that has none
 
 Ints = NDArray[np.int64]
 Step = Callable[[Any, tuple[int, ...]], tuple[Any, int | None]]
@@ -24,20 +24,21 @@ Step = Callable[[Any, tuple[int, ...]], tuple[Any, int | None]]
 
 @dataclass(frozen=True)
 class Columns(FrozenArrays):
-    """A function of words of `length` columns: an automaton reads a symbol of each word and writes an answer symbol.
+    """A function of words with `length` columns.
 
-    A run starts in state 0. A flag is an answer without a column: a function of the last state.
+    In each column, an automaton reads a symbol of each word and writes a symbol of the answer. A run starts in state 0.
+    A flag is an answer without columns: a function of the last state.
 
     Args:
-        statement: the function, as text: `z == a + b`.
+        statement: the function as text, such as `z == a + b`.
         words: the names of the input words.
-        symbols: number of symbols of each word.
+        symbols: the number of symbols of each word.
         answer: the name of the answer with a symbol in every column; empty if there is none.
-        answers: number of symbols of that answer.
-        length: number of columns.
-        edges: (edges, 3 + words): state before, a symbol of each word, symbol of the answer or -1, state after.
-        states: number of states.
-        flags: for each name, (states,) the symbol of each last state.
+        answers: the number of symbols of that answer.
+        length: the number of columns.
+        edges: (edges, 3 + words): the state before, a symbol of each word, the answer symbol or -1, the state after.
+        states: the number of states.
+        flags: for each name, (states,) the symbol for each last state.
     """
 
     statement: str
@@ -56,17 +57,17 @@ class Columns(FrozenArrays):
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """The names of all answers: the answer of the columns, then the flags."""
+        """The names of all answers: the answer with columns, then the flags."""
         return (*([self.answer] if self.answer else ()), *self.flags)
 
     def run(self, inputs: Ints) -> tuple[Ints, dict[str, Ints]]:
-        """The right answers.
+        """Computes the right answers.
 
         Args:
             inputs: (n, words, length) symbols.
 
         Returns:
-            (n, length) answers of the columns, and (n,) of each flag.
+            The answer symbols (n, length), and (n,) for each flag.
         """
         factors, written, after = self._table
         read = np.tensordot(inputs, factors, axes=(1, 0))  # (n, length) all symbols of a column as one number
@@ -78,7 +79,7 @@ class Columns(FrozenArrays):
 
     @cached_property
     def _table(self) -> tuple[Ints, Ints, Ints]:
-        """Factors that turn a column's symbols into one number; (states, numbers) the answers, the next states."""
+        """Factors that encode a column's symbols as one number, and by state and number the answers and next states."""
         factors = np.cumprod([1, *self.symbols[:-1]]).astype(np.int64)
         table = np.full((2, 1 + self.edges[:, 0].max(), prod(self.symbols)), NONE, np.int64)
         table[:, self.edges[:, 0], self.edges[:, 1:-2] @ factors] = self.edges[:, -2:].T
@@ -107,11 +108,11 @@ def from_step(
     array([[2, 0, 1]])
 
     Args:
-        words: number of symbols of each input word.
+        words: the number of symbols of each input word.
         step: maps a state and the symbols of a column to the next state and the answer symbol or None.
-        length: number of columns.
+        length: the number of columns.
         answer: the name of the answer of `step`; empty if it is always None.
-        flags: functions of the last state.
+        flags: functions from the last state to a symbol.
     """
     states: dict[Hashable, int] = {start: 0}
     waiting, symbols = list(states), tuple(words.values())

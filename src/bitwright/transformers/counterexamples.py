@@ -1,8 +1,7 @@
-"""Counterexamples by search, and exhaustive tests on small domains.
+"""Searches for counterexamples, and exhaustive tests on small domains.
 
-Both evaluate a decoder with any number of layers, or a user's module. A search without a result proves nothing.
-
-A candidate from a box or a search counts only after greedy decoding has replayed it.
+Both evaluate decoders with any number of layers and users' modules. A search that finds nothing proves nothing. A
+candidate counts as a counterexample only after greedy decoding has replayed it.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from bitwright.transformers.layout import ColumnTask, mixture_of
 from bitwright.transformers.modules import BATCH, Evaluator, Module, evaluator_of, forced_rows, runtime_of
 from bitwright.transformers.sums import Boxes, Cases, Edges
 
-SEARCHED = 12  # batches of inputs that a search tries
-REPLAYS = 64  # most inputs decoded
+SEARCHED = 12  # batches of inputs in a search
+REPLAYS = 64  # most inputs to decode
 
 
 def search(model: Module, task: ColumnTask, seed: int = 0, seconds: float = inf) -> Counterexample | None:
-    """Searches for an input that greedy decoding answers incorrectly; returns None if it finds none."""
+    """Searches for an input that greedy decoding answers incorrectly; returns None if no such input is found."""
     runtime, end = runtime_of(model, task), time.monotonic() + seconds
     mixture, rng = mixture_of(task), np.random.default_rng(seed)
     for _ in range(SEARCHED):
@@ -43,10 +42,10 @@ def search(model: Module, task: ColumnTask, seed: int = 0, seconds: float = inf)
 
 
 def exhaust(model: Module, task: ColumnTask) -> tuple[DecoderClaim, ...]:
-    """The claims about the answers and the stop token: "tested" on all inputs, or "refuted".
+    """Returns the claims about the answers and the stop token, "tested" on all inputs or "refuted".
 
-    The inputs are evaluated in one batch, with the right answers as prefix. The claims therefore hold for the named
-    runtime on this machine. They prove nothing about other runtimes or other batch sizes.
+    The inputs are evaluated in one batch, with the right answers as prefix, so the claims cover only the named runtime
+    on this machine. They prove nothing about other runtimes or batch sizes.
     """
     runtime, answers, (inputs,) = runtime_of(model, task), len(task.layout.answer), task.every_input()
     margins = forced_margins(runtime, task, inputs)
@@ -58,7 +57,7 @@ def exhaust(model: Module, task: ColumnTask) -> tuple[DecoderClaim, ...]:
 
 
 def _claim(runtime: Evaluator, task: ColumnTask, about: str, margin: float, wrong: Ints) -> DecoderClaim:
-    """The claim after an exhaustive test; `wrong` are the inputs whose right token lacks the single largest logit."""
+    """Returns the claim after an exhaustive test; `wrong` are the inputs without a positive margin."""
     claim = DecoderClaim(about, "tested", "float32", "all inputs", task.inputs, margin, runtime=runtime.name)
     if not len(wrong):
         return claim
@@ -66,14 +65,14 @@ def _claim(runtime: Evaluator, task: ColumnTask, about: str, margin: float, wron
         return replace(claim, verdict="refuted", counterexample=example)
     if not np.isfinite(forced_margins(runtime, task, wrong)).all():
         return replace(claim, verdict="not decided", margin=None, open=("some logits are NaN or infinite",))
-    tie = f"{task.describe(wrong[0])} is answered correctly as a single input, but not in a batch, or only by a tie"
+    tie = f"{task.describe(wrong[0])} is answered correctly alone, but not in a batch, or only by a tie"
     return replace(claim, verdict="not decided", open=(tie,))
 
 
 def greedy(model: Callable[[Ints], Any], task: ColumnTask, inputs: Ints) -> Ints:
-    """(n, answers, plus one with stop tokens) the output of greedy decoding after each prompt.
+    """Returns (n, answers, plus one with stop tokens) the tokens that greedy decoding outputs after each prompt.
 
-    A logit that is NaN or infinite ends the output; the missing tokens are -1.
+    A NaN or infinite logit ends the output; the missing tokens are -1.
     """
     rows = task.prompts(inputs)
     steps = len(task.layout.answer) + bool(task.layout.stop)
@@ -85,7 +84,7 @@ def greedy(model: Callable[[Ints], Any], task: ColumnTask, inputs: Ints) -> Ints
 
 
 def right_steps(task: ColumnTask, inputs: Ints, written: Ints) -> NDArray[np.bool_]:
-    """(n, steps) whether each token is right."""
+    """Returns (n, steps): whether each token is right."""
     answers = task.answers(inputs)
     right: NDArray[np.bool_] = written[:, : answers.shape[1]] == answers
     if task.layout.stop:
@@ -95,7 +94,7 @@ def right_steps(task: ColumnTask, inputs: Ints, written: Ints) -> NDArray[np.boo
 
 @np.errstate(invalid="ignore")
 def forced_margins(model: Decoder | Evaluator, task: ColumnTask, inputs: Ints) -> Reals:
-    """(n, steps) the right token's lead over all others, with the right answers as prefix; decoders use float64."""
+    """Returns (n, steps) the right token's margin, after the right answers; decoders are evaluated in float64."""
     evaluate = evaluator_of(model) if isinstance(model, Decoder) else model
     values, answers = evaluate(forced_rows(task, inputs))[:, task.prompt_length - 1 :], task.answers(inputs)
     right = np.zeros(values.shape, np.bool_)
@@ -106,7 +105,7 @@ def forced_margins(model: Decoder | Evaluator, task: ColumnTask, inputs: Ints) -
 
 
 def replay(model: Evaluator, task: ColumnTask, inputs: Ints) -> Iterator[Counterexample]:
-    """The first of these inputs that greedy decoding, one input at a time, answers incorrectly."""
+    """Yields the inputs that greedy decoding, one input at a time, answers incorrectly."""
     for symbols in inputs[:REPLAYS]:
         written = greedy(model, task, symbols[None])
         right = right_steps(task, symbols[None], written)[0]
@@ -118,9 +117,9 @@ def replay(model: Evaluator, task: ColumnTask, inputs: Ints) -> Iterator[Counter
 
 
 def extreme_inputs(edges: Edges, cases: Cases, boxes: Boxes, case: Ints, share: Reals) -> Ints:
-    """(n, words, length) the input in each box with the smallest sum of `shares`, (n, rows, length + 1, symbols).
+    """Returns (n, words, length) the input in each box with the smallest sum of `share`.
 
-    Every box must have an input.
+    Every box must contain an input; `share` is (n, rows, length + 1, symbols).
     """
     n, words, length = len(boxes), edges.words, share.shape[2] - 1
     rows, states = np.arange(n), edges.states

@@ -1,4 +1,4 @@
-"""The results about a transformer and its task: claims with verdicts, evidence and counterexamples."""
+"""Decisions about decoders: claims with verdicts, evidence and counterexamples."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from bitwright.transformers.layout import ColumnTask, count_inputs
 Verdict = Literal["proved", "refuted", "tested", "not decided"]
 Arithmetic = Literal["real", "float32"]
 Method = Literal["boxes", "all inputs", "search"]
-# step of decoding, last symbol written (-1: a fixed token), right symbol (-1: stop)
+# decoding step, last symbol written (-1 for a fixed token), right symbol (-1 for the stop token)
 Group = tuple[int, int, int]
 
-FACTOR = 16  # allowed rounding error of a module, relative to the decoder's own in float32
+FACTOR = 16  # allowed rounding error of a module, relative to the decoder's error in float32
 ARITHMETIC = {"real": "real arithmetic", "float32": "real arithmetic and float32"}
 
 
@@ -31,11 +31,11 @@ class Counterexample(FrozenArrays):
 
     Args:
         symbols: (words, length).
-        inputs: the same in readable form: `a=95, b=7`.
-        step: the first step of decoding that writes a wrong token.
+        inputs: the input in readable form: `a=95, b=7`.
+        step: the first decoding step that writes a wrong token.
         right: the right tokens, without the stop token.
         written: the tokens that greedy decoding outputs instead.
-        replayed_by: the evaluator: the user's module, or the decoder itself.
+        replayed_by: the evaluator, which is the user's module or the decoder.
     """
 
     symbols: Ints
@@ -48,7 +48,7 @@ class Counterexample(FrozenArrays):
 
 @dataclass(frozen=True)
 class ModuleComparison:
-    """The largest logit difference between the user's module and the decoder, on random inputs."""
+    """The largest logit difference between the user's module and the decoder on random inputs."""
 
     inputs: int
     largest_difference: float
@@ -59,7 +59,7 @@ class ModuleComparison:
         if self.agrees:
             return f"logits on {self.inputs:,} inputs agree within {self.bound:.2g}"
         rounding = f"{FACTOR} times rounding ({self.bound:.2g})"
-        return f"logits differ by up to {self.largest_difference:.2g}, more than {rounding}"
+        return f"logits differ by up to {self.largest_difference:.2g}, which is more than {rounding}"
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,12 @@ class DecoderClaim:
     Args:
         about: the statement of the specification, or "stop".
         arithmetic: the arithmetic that the verdict covers.
-        inputs: number of inputs that the verdict covers.
-        margin: a lower bound on the margin of the right token over all inputs, in logits.
-        boxes: number of boxes bounded.
-        open: what remains undecided, as text.
-        trees: the split tree of each group proved by boxes: the codes of its nodes in preorder, of 16 bits each.
-        runtime: the evaluator of an exhaustive test: `torch 2.13.0`.
+        inputs: the number of inputs that the verdict covers.
+        margin: a lower bound on the right token's margin in logits, over all inputs.
+        boxes: the number of boxes bounded.
+        open: the undecided parts, as text.
+        trees: for each group proved with boxes, its split tree: the 16-bit codes of its nodes in preorder.
+        runtime: the evaluator of an exhaustive test, such as `torch 2.13.0`.
     """
 
     about: str
@@ -93,19 +93,19 @@ class DecoderClaim:
         return self.verdict == "proved"
 
     def __str__(self) -> str:
-        """The verdict in words."""
+        """Returns the verdict in words."""
         margin = "" if self.margin is None else f"; smallest margin {rounded_down(self.margin)}"
         rest = f"; open: {listing(self.open)}" if self.open else ""
         if self.verdict == "proved":
             return f"proved in {ARITHMETIC[self.arithmetic]}, in {counted(self.boxes, 'box', 'boxes')}"
         if self.verdict == "tested":
-            return f"correct on all {count_inputs(self.inputs)} inputs{margin}{rest}"
+            return f"correct on all {count_inputs(self.inputs)} inputs tested{margin}{rest}"
         if self.counterexample is not None:
             return f"refuted; replayed by the {self.counterexample.replayed_by}"
         return f"not decided{rest}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The claim as JSON, without its evidence."""
+        """Returns the claim as JSON, without its evidence."""
         document: dict[str, Any] = describe(replace(self, trees={}))
         del document["inputs"]
         if self.counterexample is not None:
@@ -115,7 +115,7 @@ class DecoderClaim:
 
 @dataclass(frozen=True, repr=False)
 class Decision(Shown, Report):
-    """The claims about a decoder and a task; true only if all of them are proved."""
+    """The claims about a decoder and a task; true if all of them are proved."""
 
     task: ColumnTask
     decoder: Decoder
@@ -124,7 +124,7 @@ class Decision(Shown, Report):
 
     @property
     def verdict(self) -> Verdict:
-        """The weakest verdict of the claims; "not decided" if the decoder does not describe the module."""
+        """The weakest verdict of the claims."""
         order: tuple[Verdict, ...] = ("refuted", "not decided", "tested", "proved")
         return min((claim.verdict for claim in self.claims), key=order.index)
 
@@ -138,32 +138,31 @@ class Decision(Shown, Report):
 
     @property
     def sentence(self) -> str:
-        """The verdict and its scope in one sentence."""
+        """The verdict and its scope, as one sentence."""
         task, verdict, example = self.task, self.verdict, self.counterexample
         stops = " and stops" if len(self.claims) > 1 else ""
-        what = f"this decoder computes {task.columns.statement}{stops}"
+        claim = f"this decoder computes {task.columns.statement}{stops}"
         if verdict == "proved":
             real = any(claim.arithmetic == "real" for claim in self.claims)
             only = " (real arithmetic only)" if real else ""
-            return f"PROVED: {what}, for all {count_inputs(task.inputs)} inputs{only}"
+            return f"PROVED: {claim}, for all {count_inputs(task.inputs)} inputs{only}"
         if example is not None:
             if example.step == len(example.right):
-                wrong = f"token {example.written[-1]} follows the answer, but is not a stop token"
+                wrong = f"token {example.written[-1]} follows the answer and is not a stop token"
             else:
                 right, written = task.describe_answer(example.right), task.describe_answer(example.written)
                 wrong = f"decoding gives {written} instead of {right}"
             return f"REFUTED: {example.inputs}: {wrong}"
         if verdict == "tested":
             runtime = next(claim.runtime for claim in self.claims if claim.verdict == "tested")
-            return f"TESTED: {what}, on all {count_inputs(task.inputs)} inputs with {runtime}, which is not a proof"
+            return f"TESTED: {claim}, on all {count_inputs(task.inputs)} inputs with {runtime}; this is not a proof"
         if self.comparison is not None and not self.comparison.agrees:
-            cure = "check heads, activation and eps"
-            return f"NOT DECIDED: the decoder does not describe your module: {self.comparison}; {cure}"
-        return f"NOT DECIDED: whether {what}"
+            return f"NOT DECIDED: the decoder does not match your module: {self.comparison}; check its options"
+        return f"NOT DECIDED: whether {claim}"
 
     def rows(self) -> Iterable[str]:
-        """The claims, the comparison with the module, and the decoder."""
-        module = "not compared: no module was given, so the verdict covers the decoder as described"
+        """Returns the claims, the comparison with the module, and the decoder."""
+        module = "none to compare with; the verdict covers only the decoder"
         heads = counted(sum(len(layer.heads) for layer in self.decoder.layers), "head")
         sizes = f"{counted(len(self.decoder.layers), 'layer')}, {heads}, {self.decoder.weights:,} weights"
         rows = [("answers" if claim.about != "stop" else "stop token", str(claim)) for claim in self.claims]
@@ -172,7 +171,7 @@ class Decision(Shown, Report):
         return [f"  {name:{width}}  {text}" for name, text in rows]
 
     def to_dict(self) -> dict[str, Any]:
-        """The contents of `--json`."""
+        """Returns the contents of `--json`."""
         return {
             "statement": self.task.columns.statement,
             "verdict": self.verdict,
@@ -187,8 +186,8 @@ class Decision(Shown, Report):
         """Writes the certificate to a JSON file.
 
         Args:
-            network: the file of the decoder, by default the certificate's with the suffix .safetensors. It is written
-            if it does not exist; a file with a different decoder is an error.
+            network: the decoder's file; by default the certificate's path with the suffix .safetensors. A missing file
+            is written, and a file with a different decoder is an error.
         """
         from bitwright.transformers.certificate import write_certificate
 

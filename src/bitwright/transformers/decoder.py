@@ -1,4 +1,4 @@
-"""A decoder-only transformer as a value: every weight, and how the weights are used."""
+"""Decoder-only transformers as values: their weights and structure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Chain = tuple[Linear, ...]  # applied from left to right; empty for the identity
 
 @dataclass(frozen=True)
 class Norm(FrozenArrays):
-    """x / sqrt(mean(x^2) + eps) * weight + bias, of x minus its mean if kind is "layer"."""
+    """x / sqrt(mean(x^2) + eps) * weight + bias; kind "layer" subtracts the mean of x first."""
 
     kind: Literal["rms", "layer"]
     eps: float
@@ -43,9 +43,9 @@ class Norm(FrozenArrays):
 
 @dataclass(frozen=True)
 class Rope:
-    """Rotary positions: pairs of coordinates turn by position * base^(-2 i / width).
+    """Rotary positions: pair i of coordinates is rotated by the angle position * base^(-2 i / width).
 
-    Pairs are coordinates i and i + width/2 (Llama, Qwen), or 2 i and 2 i + 1 if interleaved.
+    A pair consists of coordinates i and i + width/2 (Llama, Qwen), or of 2 i and 2 i + 1 if interleaved.
     """
 
     base: float
@@ -54,15 +54,15 @@ class Rope:
 
 @dataclass(frozen=True)
 class Head:
-    """One attention head: scores are scale * (query . key), and its output goes through `output`.
+    """One attention head, with scores scale * (query . key) and an output projection.
 
-    Heads that share keys and values, as in grouped-query attention, hold the same chains.
+    Heads that share keys and values, as in grouped-query attention, contain the same chains.
     """
 
     query: Chain
     key: Chain
     value: Chain
-    output: Chain  # to the width common to a layer's heads: the residual stream's, or a smaller rank
+    output: Chain  # all heads of a layer have the same output width: that of the residual stream, or a smaller rank
     scale: float
     query_norm: Norm | None = None
     key_norm: Norm | None = None
@@ -85,21 +85,20 @@ class Layer:
 
     heads: tuple[Head, ...]
     attention_norm: Norm | None = None
-    output: Chain = ()  # shared by the heads, after their sum
+    output: Chain = ()  # applied to the sum of the heads
     mlp_norm: Norm | None = None
     mlp: Mlp | None = None
 
 
 @dataclass(frozen=True, repr=False)
 class Decoder:
-    """Tokens to logits.
+    """A decoder, which maps tokens to logits.
 
     Args:
         tables: arrays that broadcast to (positions, tokens, width); their sum is the initial residual stream. A token
         table is (1, tokens, width), a position table (positions, 1, width).
-        layers: the layers.
         final_norm: the norm before the head.
-        head: from the residual stream to logits; a tied head uses the token table's weight.
+        head: the matrices from the residual stream to the logits; a tied head repeats the token table.
     """
 
     tables: tuple[Weights, ...]
@@ -109,19 +108,19 @@ class Decoder:
 
     @cached_property
     def shape(self) -> tuple[int, int, int]:
-        """(positions, tokens, width); positions is 1 without a position table, so that any number fits."""
+        """(positions, tokens, width); without a position table, positions is 1, and there is no limit."""
         positions, tokens, width = np.broadcast_shapes(*(table.shape for table in self.tables))
         return positions, tokens, width
 
     @cached_property
     def weights(self) -> int:
-        """The number of weights; an array used twice counts once."""
+        """The number of weights; an array that is used twice counts once."""
         from bitwright.transformers.files import describe_decoder
 
         return sum(array.size for array in describe_decoder(self)[1].values())
 
     def __repr__(self) -> str:
-        """Layers, heads, width, tokens and weights, without the arrays.
+        """Shows the numbers of layers, heads, tokens and weights.
 
         >>> table = np.ones((1, 3, 2), np.float32)
         >>> Decoder((table,), (), None, (Linear(table[0].T, np.ones(3, np.float32)),))
@@ -136,22 +135,8 @@ class Decoder:
         return f"Decoder({', '.join(counts)}, width {width}, {tokens:,} tokens, {self.weights:,} weights)"
 
 
-def describe_layer(layer: Layer) -> str:
-    """The heads, norms and MLP of a layer."""
-    heads, mlp = layer.heads, layer.mlp
-    parts = [counted(len(heads), "head")]
-    parts += ["RoPE"] * any(head.rope is not None for head in heads)
-    parts += ["normed queries and keys"] * any(head.query_norm is not None for head in heads)
-    parts += [] if layer.attention_norm is None else [f"{layer.attention_norm.kind} norm"]
-    if mlp is not None:
-        norm = "" if layer.mlp_norm is None else f", {layer.mlp_norm.kind} norm"
-        hidden = mlp.up[-1].weight.shape[1] if mlp.up else 0
-        parts.append(f"MLP of {hidden:,} {'gated ' * (mlp.gate is not None)}{mlp.activation}{norm}")
-    return ", ".join(parts)
-
-
 def check(decoder: Decoder) -> None:
-    """Raises InputError unless all shapes are compatible, all weights finite, and all options known."""
+    """Raises InputError unless all shapes match, all weights are finite and all options are known."""
     for number, table in enumerate(decoder.tables):
         _check_array(table, (None, None, None), f"table {number + 1}")
     try:
@@ -163,7 +148,7 @@ def check(decoder: Decoder) -> None:
         _check_layer(layer, width, f"layer {number + 1}")
     _check_norm(decoder.final_norm, width, "the final norm")
     if not decoder.head:
-        raise InputError("the head of the decoder needs at least one matrix")
+        raise InputError("the head of the decoder must have at least one matrix, got none")
     _check_chain(decoder.head, width, "the head")
 
 
@@ -185,7 +170,7 @@ def _check_layer(layer: Layer, width: int, where: str) -> None:
 
 
 def _check_head(head: Head, width: int, where: str) -> int:
-    """The width of the head's output."""
+    """Checks a head and returns the width of its output."""
     inner = _check_chain(head.query, width, f"{where}, query")
     _check_chain(head.key, width, f"{where}, key", inner)
     _check_norm(head.query_norm, inner, f"{where}, query norm")
@@ -198,13 +183,13 @@ def _check_head(head: Head, width: int, where: str) -> int:
 
 
 def _check_chain(chain: Chain, width: int, where: str, result: int | None = None) -> int:
-    """The width after the chain, which must equal `result` if that is given."""
+    """Checks a chain and returns its output width, which must equal `result` unless that is None."""
     for linear in chain:
         _check_array(linear.weight, (width, None), where)
         width = linear.weight.shape[1]
         _check_array(linear.bias, (width,), f"{where}, bias")
     if result not in (None, width):
-        raise InputError(f"{where} must output {result} numbers, but outputs {width}")
+        raise InputError(f"{where} must output {result} numbers, got {width}")
     return width
 
 
@@ -220,11 +205,11 @@ def _check_norm(norm: Norm | None, width: int, where: str) -> None:
 def _check_array(array: Weights | None, shape: tuple[int | None, ...], where: str) -> None:
     if array is None:
         return
-    wanted = tuple("any" if size is None else size for size in shape)
+    expected = tuple("any" if size is None else size for size in shape)
     fits = len(array.shape) == len(shape) and all(size in (None, n) for size, n in zip(shape, array.shape, strict=True))
     if not fits or not array.size:
-        raise InputError(f"{where} must have shape {wanted}, got {array.shape}".replace("'any'", "any"))
+        raise InputError(f"{where} must have shape {expected}, got {array.shape}".replace("'any'", "any"))
     if array.dtype not in (np.float32, np.float64):
         raise InputError(f"{where} must be float32 or float64, got {array.dtype}")
     if not np.isfinite(array).all():
-        raise InputError(f"{where} has weights that are NaN or infinite")
+        raise InputError(f"{where} must be finite, but contains NaN or infinite weights")

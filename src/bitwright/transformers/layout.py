@@ -1,4 +1,4 @@
-"""Layouts, which place the columns of a task in the tokens that a transformer reads and writes."""
+"""Tasks for transformers: a function of columns, its layout in tokens, and a mixture of inputs for training."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.common.errors import InputError, counted
+from bitwright.common.errors import InputError
 from bitwright.common.frozen import FrozenArrays
 from bitwright.transformers.columns import Columns, Ints
 
 
 @dataclass(frozen=True)
 class Place:
-    """The symbol of a word in a column, counted from 0 in the automaton's order; or a flag (column -1)."""
+    """The symbol of a word in a column, counted from 0 in the automaton's order, or a flag (column -1)."""
 
     word: str
     column: int = -1
@@ -31,13 +31,13 @@ class Place:
 class PromptLayout:
     """The prompt, the answers in output order, and the stop tokens.
 
-    Columns of an input word without a place in the prompt are 0: the word is shorter than the automaton's length.
+    A column of an input word without a place in the prompt is 0, because the word is shorter than the automaton's runs.
 
     Args:
         prompt: fixed tokens, and places of input words.
-        answer: places of the answer and flags.
-        tokens: for each name, the token of each symbol; missing names have tokens 0, 1, 2, ...
-        stop: the tokens allowed after the answer; empty for no claim about it.
+        answer: places of the answer and of flags.
+        tokens: for each name, the token of each symbol; by default 0, 1, 2, ...
+        stop: the tokens allowed after the answer; empty to allow any token.
     """
 
     prompt: tuple[int | Place, ...]
@@ -48,7 +48,7 @@ class PromptLayout:
 
 @dataclass(frozen=True, repr=False)
 class ColumnTask:
-    """The specification of a transformer: a column-wise function, and its layout in tokens."""
+    """The specification of a transformer: a column-wise function and its layout in tokens."""
 
     columns: Columns
     layout: PromptLayout
@@ -60,7 +60,7 @@ class ColumnTask:
                 raise InputError(f"the layout contains {max(places, key=places.count)} twice")
         for name, count in self._symbols.items():
             if len(self.tokens(name)) < count or len(set(self.tokens(name))) < len(self.tokens(name)):
-                raise InputError(f"{name} has {count} symbols, which need different tokens, got {self.tokens(name)}")
+                raise InputError(f"{name} needs {count} different tokens for its symbols, got {self.tokens(name)}")
 
     @cached_property
     def _symbols(self) -> dict[str, int]:
@@ -69,7 +69,7 @@ class ColumnTask:
         return dict(zip(columns.words, columns.symbols, strict=True)) | {columns.answer or "": columns.answers} | flags
 
     def tokens(self, name: str) -> tuple[int, ...]:
-        """The token of each symbol of a word, the answer or a flag."""
+        """Returns the token of each symbol of a word, the answer or a flag."""
         return tuple(self.layout.tokens.get(name, range(self._symbols[name])))
 
     @property
@@ -108,7 +108,7 @@ class ColumnTask:
         )
 
     def answers(self, inputs: Ints) -> Ints:
-        """(n, answers) the right tokens in output order; inputs are (n, words, length)."""
+        """Returns (n, answers) the right tokens in output order; inputs are (n, words, length)."""
         symbols, flags = self.columns.run(inputs)
         rows = []
         for place in self.layout.answer:
@@ -117,28 +117,28 @@ class ColumnTask:
         return np.stack(rows, axis=1)
 
     def prompts(self, inputs: Ints) -> Ints:
-        """(n, prompt length) tokens of the prompts."""
-        found = np.zeros((len(inputs), self.prompt_length), np.int64)
+        """Returns (n, prompt length) the tokens of the prompts."""
+        rows = np.zeros((len(inputs), self.prompt_length), np.int64)
         for position, slot in enumerate(self.layout.prompt):
             if isinstance(slot, int):
-                found[:, position] = slot
+                rows[:, position] = slot
             else:
                 word = self.columns.words.index(slot.word)
-                found[:, position] = np.asarray(self.tokens(slot.word))[inputs[:, word, slot.column]]
-        return found
+                rows[:, position] = np.asarray(self.tokens(slot.word))[inputs[:, word, slot.column]]
+        return rows
 
     def rows(self, inputs: Ints) -> Ints:
-        """(n, prompt length + answers) prompts followed by the right answers."""
+        """Returns (n, prompt length + answers) the prompts followed by the right answers."""
         return np.concatenate([self.prompts(inputs), self.answers(inputs)], axis=1)
 
     def random_inputs(self, count: int, rng: np.random.Generator) -> Ints:
-        """(count, words, length) uniform random symbols; 0 for words without a position."""
+        """Returns (count, words, length) uniform random symbols, 0 for symbols without a position."""
         sizes = np.asarray(self.columns.symbols)[None, :, None]
         drawn = rng.integers(0, sizes, (count, len(self.columns.words), self.columns.length))
         return np.where(self.positions >= 0, drawn, 0)
 
     def every_input(self) -> Iterator[Ints]:
-        """All inputs, in batches of at most 65,536."""
+        """Yields all inputs in batches of at most 65,536."""
         free = np.argwhere(self.positions >= 0)  # (symbols of an input, 2)
         sizes = [self.columns.symbols[word] for word, _ in free]
         for begin in range(0, self.inputs, 65_536):
@@ -149,18 +149,18 @@ class ColumnTask:
             yield batch
 
     def is_number(self, name: str) -> bool:
-        """Whether the symbols of a word are the digits of a number; otherwise they are separate values."""
+        """Returns whether the symbols of a word are the digits of a number; otherwise they are separate values."""
         return re.search(rf"\b{re.escape(name)}\[", self.columns.statement) is None
 
     def describe(self, symbols: Ints) -> str:
-        """An input (words, length) in readable form: `a=95, b=7`, or tokens for words that are not numbers."""
+        """Formats an input (words, length): `a=95, b=7`, with tokens for words that are not numbers."""
         return ", ".join(
             f"{name}={self.number(of, size) if self.is_number(name) else self.listed(name, of)}"
             for name, size, of in zip(self.columns.words, self.columns.symbols, symbols, strict=True)
         )
 
     def describe_answer(self, tokens: tuple[int, ...]) -> str:
-        """An answer in readable form: numbers and flags, or the bare tokens if they are not a valid answer."""
+        """Formats an answer as numbers and flags, or as tokens if it is invalid."""
         columns, symbols = self.columns, dict[str, dict[int, int]]()
         for place, token in zip(self.layout.answer, tokens, strict=False):
             if token not in self.tokens(place.word):
@@ -174,41 +174,30 @@ class ColumnTask:
         return ", ".join(parts)
 
     def listed(self, name: str, symbols: Iterable[int]) -> str:
-        """The tokens of symbols: `[3 1 2]`."""
+        """Formats the tokens of symbols: `[3 1 2]`."""
         tokens = self.tokens(name)
         return f"[{' '.join(str(tokens[symbol]) for symbol in symbols)}]"
 
     @staticmethod
     def number(symbols: Ints, base: int) -> int:
-        """The number of these digits, lowest first."""
+        """Returns the number with these digits, lowest first."""
         return sum(int(digit) * base**place for place, digit in enumerate(symbols))
 
 
 def describe_task(task: ColumnTask) -> list[tuple[str, str]]:
-    """The meaning of a task: its words, the tokens of its symbols, and the tokens of one input and its right answer."""
-    columns, layout, rows = task.columns, task.layout, list[tuple[str, str]]()
-    places = (*layout.prompt, *layout.answer)
-    for name in (*columns.words, *columns.outputs):
-        tokens = task.tokens(name)
-        inorder = tokens == (*range(tokens[0], tokens[-1] + 1),)
-        named = f"{tokens[0]}..{tokens[-1]}" if inorder else " ".join(map(str, tokens))
-        length = sum(isinstance(place, Place) and place.word == name for place in places)
-        size = columns.symbols[columns.words.index(name)] if name in columns.words else columns.answers
-        kind = f"{counted(length, 'digit')} in base {size:,}" if task.is_number(name) else counted(length, "symbol")
-        what = "a flag" if name in columns.flags else kind
-        rows.append((name, f"{'input' if name in columns.words else 'answer'}, {what} with tokens {named}"))
+    """Returns an example of a task: an input and its answer in readable form, and the tokens of both."""
     inputs = task.random_inputs(1, np.random.default_rng(0))
     answers = task.answers(inputs)[0].tolist()
-    rows.append(("automaton", f"{counted(columns.states, 'state')}, {counted(len(columns.edges), 'step')}"))
-    rows.append(("example", f"{task.describe(inputs[0])}: {task.describe_answer(tuple(answers))}"))
-    stop = f", then {' or '.join(map(str, layout.stop))}" if layout.stop else ""
-    rows.append(("prompt", " ".join(map(str, task.prompts(inputs)[0].tolist()))))
-    rows.append(("answer", " ".join(map(str, answers)) + stop))
-    return rows
+    stop = f", then {' or '.join(map(str, task.layout.stop))}" if task.layout.stop else ""
+    return [
+        ("example", f"{task.describe(inputs[0])}: {task.describe_answer(tuple(answers))}"),
+        ("prompt", " ".join(map(str, task.prompts(inputs)[0].tolist()))),
+        ("answer", " ".join(map(str, answers)) + stop),
+    ]
 
 
 def count_inputs(number: int) -> str:
-    """A number of inputs; exact, written as a power if it is one of 10 or 2.
+    """Formats a number of inputs exactly, as a power if it is a large power of 10 or 2.
 
     >>> count_inputs(10**20), count_inputs(2**128), count_inputs(12_769)
     ('10^20', '2^128', '12,769')
@@ -221,19 +210,19 @@ def count_inputs(number: int) -> str:
     return f"{number:,}"
 
 
-KINDS = 6  # of inputs, in equal shares
+KINDS = 6  # kinds of inputs, in equal shares
 
 
 @dataclass(frozen=True)
 class Mixture(FrozenArrays):
-    """The input mixture of a task: several kinds, drawn equally often.
+    """The input mixture of a task, in which six kinds of inputs are equally frequent.
 
-    The kinds are: uniform; full and partial chains, of symbols that pass on as much of the state as possible (nines
-    in an addition); extreme symbols; one repeated symbol; and short words.
+    They are uniform inputs, full and partial chains of letters that preserve as many states as possible (pairs that add
+    up to 9 in an addition), extreme symbols, one repeated symbol, and short words. A letter is the symbols of a column.
 
     Args:
-        symbols: (letters, words) all possible columns.
-        chain: the letters that pass on the most states.
+        symbols: (letters, words) all letters.
+        chain: the numbers of the letters that preserve the most states.
     """
 
     task: ColumnTask
@@ -241,12 +230,12 @@ class Mixture(FrozenArrays):
     chain: Ints
 
     def draw(self, count: int, rng: np.random.Generator) -> Ints:
-        """(count, words, length) symbols; 0 for words without a position."""
+        """Returns (count, words, length) symbols, 0 for symbols without a position."""
         columns = self.task.columns
         shape, sizes = (count, len(columns.words), columns.length), np.asarray(columns.symbols)[:, None]
         kind = rng.integers(0, KINDS, count)
         inputs = rng.integers(0, sizes, shape)
-        often, share = rng.random((count, shape[1], 1)), rng.random(shape)  # one share for each word, or for all
+        often, share = rng.random((count, shape[1], 1)), rng.random(shape)  # a share for each word, or for all words
         links = self._links((count, columns.length), rng)
         _put(inputs, links, kind == 1)
         _put(inputs, links, (kind == 2)[:, None, None] & (share[:, :1] < often[:, :1]))
@@ -257,12 +246,12 @@ class Mixture(FrozenArrays):
         return np.where(self.task.positions >= 0, inputs, 0)
 
     def opposed(self) -> tuple[bool, ...]:
-        """Whether, along chains, the symbols of each word rise with the first word's, as in a difference."""
+        """Returns for each word whether its symbols in chains rise with the first word's, as in a difference."""
         links = self.symbols[self.chain] - self.symbols[self.chain].mean(0)
         return False, *((links[:, :1] * links[:, 1:]).sum(0) > 0).tolist()
 
     def _links(self, shape: tuple[int, int], rng: np.random.Generator) -> Ints:
-        """(count, words, length) letters of chains; one in eight chains has one symbol off by one."""
+        """Returns (count, words, length) the letters of chains; some symbols are off by one."""
         links = self.symbols[self.chain[rng.integers(0, len(self.chain), shape)]]  # (count, length, words)
         off = rng.integers(-1, 2, shape) * (rng.random(shape) < 0.18)
         word = rng.integers(0, links.shape[2], shape)
@@ -271,7 +260,7 @@ class Mixture(FrozenArrays):
 
 
 def mixture_of(task: ColumnTask) -> Mixture:
-    """The mixture for a task."""
+    """Returns the mixture for a task."""
     columns = task.columns
     symbols = np.array(list(product(*(range(size) for size in columns.symbols))))
     places = np.cumprod([1, *columns.symbols[:0:-1]])[::-1]
@@ -283,6 +272,6 @@ def mixture_of(task: ColumnTask) -> Mixture:
 
 
 def _put(inputs: Ints, other: Ints | int, where: NDArray[np.bool_]) -> None:
-    """Replaces symbols where the mask holds."""
+    """Replaces symbols where the mask is true."""
     mask = where.reshape(len(where), *([1] * (inputs.ndim - 1))) if where.ndim == 1 else where
     inputs[:] = np.where(mask, other, inputs)

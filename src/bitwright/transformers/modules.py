@@ -1,4 +1,4 @@
-"""Evaluation of decoders and users' modules, tokens to logits in NumPy; comparison of a decoder with a module."""
+"""Evaluates decoders and users' modules in NumPy, and compares a decoder with a module."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Floats = Any  # arrays of either precision
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # callers check for non-finite values
 def logits(decoder: Decoder, tokens: Ints, dtype: type = np.float64) -> Floats:
-    """(n, length, vocabulary) logits after each of the tokens (n, length)."""
+    """Returns (n, length, vocabulary) the logits after each of the tokens (n, length)."""
     length = tokens.shape[1]
     x: Floats = sum((_looked_up(table.astype(dtype), tokens, length) for table in decoder.tables), np.zeros((), dtype))
     for layer in decoder.layers:
@@ -97,7 +97,7 @@ def normed(norm: Norm | None, x: Floats) -> Floats:
 
 
 def activated(activation: Activation, x: Floats) -> Floats:
-    """Applies GELU (exact or by tanh), ReLU or SiLU."""
+    """Applies GELU (exact or with tanh), ReLU or SiLU."""
     if activation == "relu":
         return np.maximum(x, 0)
     if activation == "silu":
@@ -108,17 +108,17 @@ def activated(activation: Activation, x: Floats) -> Floats:
     return x * (1 + np.tanh(inner)) / 2
 
 
-BATCH = 4096  # rows at a time
+BATCH = 4096  # rows per evaluation
 
 
 @dataclass(frozen=True)
 class Evaluator:
-    """An evaluator of tokens: a decoder in float32, or a user's module.
+    """Evaluates a decoder or a user's module.
 
     Args:
-        by: which of the two.
-        name: the runtime: `torch 2.13.0`.
-        evaluate: from tokens (n, length) to logits (n, length, vocabulary).
+        by: which of the two it evaluates.
+        name: the runtime, such as `torch 2.13.0`.
+        evaluate: maps tokens (n, length) to logits (n, length, vocabulary).
     """
 
     by: Literal["module", "decoder"]
@@ -126,7 +126,7 @@ class Evaluator:
     evaluate: Callable[[Ints], Any]
 
     def __call__(self, tokens: Ints) -> Reals:
-        """(n, length, vocabulary) logits; raises InputError if the module fails or returns anything else."""
+        """Returns (n, length, vocabulary) logits; raises InputError if the module fails or returns anything else."""
         parts = [self.evaluate(tokens[begin : begin + BATCH]) for begin in range(0, len(tokens), BATCH)]
         return np.concatenate(parts).astype(np.float64)
 
@@ -135,12 +135,12 @@ Module = Decoder | Callable[[Any], Any] | Evaluator
 
 
 def evaluator_of(decoder: Decoder, dtype: type = np.float64) -> Evaluator:
-    """The evaluator of a decoder in this precision."""
+    """Returns the evaluator of a decoder in this precision."""
     return Evaluator("decoder", f"NumPy {np.__version__}", partial(logits, decoder, dtype=dtype))
 
 
 def runtime_of(module: Module, task: ColumnTask) -> Evaluator:
-    """The evaluator of a module, tried on two rows; a torch.nn.Module takes tensors, any other function arrays."""
+    """Returns the evaluator of a module after a test on two rows; a torch.nn.Module gets tensors, a function arrays."""
     if isinstance(module, Evaluator):
         return module
     if isinstance(module, Decoder):
@@ -149,7 +149,7 @@ def runtime_of(module: Module, task: ColumnTask) -> Evaluator:
         check_fit(module, task)
         return evaluator_of(module, np.float32)
     if not callable(module):
-        raise InputError(f"a module must be a function from tokens to logits, got {type(module).__name__}")
+        raise InputError(f"module must be a function from tokens to logits, got {type(module).__name__}")
     torch = sys.modules.get("torch")
     tensors = torch is not None and isinstance(module, torch.nn.Module)
     if tensors and getattr(module, "training", False):
@@ -161,23 +161,23 @@ def runtime_of(module: Module, task: ColumnTask) -> Evaluator:
 
 
 def forced_rows(task: ColumnTask, inputs: Ints) -> Ints:
-    """(n, length) prompts and right answers, without the last answer if no stop token follows."""
+    """Returns (n, length) prompts and right answers, without the last answer if no stop token follows."""
     rows = task.rows(inputs)
     return rows if task.layout.stop else rows[:, :-1]
 
 
 def _evaluate(module: Callable[[Any], Any], tensors: bool, vocabulary: int, tokens: Ints) -> Any:
     try:
-        found = _called(module, tensors, tokens)
+        result = _called(module, tensors, tokens)
     except Exception as error:
         reason = shorten(f"{type(error).__name__}: {error}", 200)
         raise InputError(f"the module failed on tokens of shape {tokens.shape}: {reason}") from None
-    if found.ndim != 3 or found.shape[:2] != tokens.shape or found.shape[2] < vocabulary:
-        wanted = f"{(*tokens.shape, vocabulary)} or with more tokens"
-        raise InputError(f"the module must return logits of shape {wanted}, one row per token; got {found.shape}")
-    if not np.isfinite(found).all():
-        raise InputError("the module returned NaN or infinite logits")
-    return found
+    if result.ndim != 3 or result.shape[:2] != tokens.shape or result.shape[2] < vocabulary:
+        expected = f"{(*tokens.shape, vocabulary)}, or with a larger vocabulary"
+        raise InputError(f"the module must return logits of shape {expected}; got {result.shape}")
+    if not np.isfinite(result).all():
+        raise InputError("the module must return finite logits, got NaN or infinity")
+    return result
 
 
 def _called(module: Callable[[Any], Any], tensors: bool, tokens: Ints) -> Any:
@@ -191,36 +191,36 @@ def _called(module: Callable[[Any], Any], tensors: bool, tokens: Ints) -> Any:
         return _array(module(torch.as_tensor(tokens, device=device)))
 
 
-def _array(found: Any) -> Any:
-    """The logits: alone, first in a tuple, or the attribute `logits`."""
-    found = getattr(found, "logits", found)
-    found = found[0] if isinstance(found, tuple) else found
-    if hasattr(found, "detach"):
-        found = found.detach().cpu().double().numpy()
-    array = np.asarray(found)
+def _array(result: Any) -> Any:
+    """Returns the logits from the attribute `logits`, the first value of a tuple, or the result itself."""
+    result = getattr(result, "logits", result)
+    result = result[0] if isinstance(result, tuple) else result
+    if hasattr(result, "detach"):
+        result = result.detach().cpu().double().numpy()
+    array = np.asarray(result)
     if array.dtype.kind != "f":
         raise TypeError(f"logits must be floating-point numbers, got {array.dtype}")
     return array
 
 
-LEAST = 2.0**-20  # tolerance relative to the largest logit, if the decoder's own logits are exact
+LEAST = 2.0**-20  # smallest tolerance, relative to the largest logit
 
 
 def compare(decoder: Decoder, module: Module, task: ColumnTask, seed: int = 0, inputs: int = 4096) -> ModuleComparison:
     """Compares the module's logits with the decoder's in float64, with the right answers as prefix.
 
-    They agree if every logit that decides a token is within the bound: 16 times the largest error of the decoder's own
-    float32 evaluation on the same inputs. A strict rounding bound would be hundreds of times larger, and would miss,
-    for example, one form of GELU in place of another.
+    They agree if every logit that decides a token differs by at most 16 times the largest error of the decoder's
+    float32 evaluation on the same inputs. A strict rounding bound would be hundreds of times larger and would not
+    detect, for example, the other form of GELU.
     """
     runtime = runtime_of(module, task)
     rows = forced_rows(task, mixture_of(task).draw(inputs, np.random.default_rng(seed)))
-    exact, single, found = (
+    exact, single, other = (
         evaluate(rows)[:, task.prompt_length - 1 :]
         for evaluate in (lambda r: logits(decoder, r), lambda r: logits(decoder, r, np.float32), runtime)
     )
-    if found.shape != exact.shape:
-        raise InputError(f"the module returned {found.shape[2]} logits per token, the decoder {exact.shape[2]}")
-    apart = float(np.abs(found - exact).max())
+    if other.shape != exact.shape:
+        raise InputError(f"the module must return {exact.shape[2]} logits per token, got {other.shape[2]}")
+    apart = float(np.abs(other - exact).max())
     bound = max(FACTOR * float(np.abs(single - exact).max()), LEAST * float(np.abs(exact).max()))
     return ModuleComparison(len(rows), apart, bound, apart <= bound)

@@ -22,10 +22,10 @@ from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.decoder import check as check_decoder
 from bitwright.transformers.layout import ColumnTask, mixture_of
 from bitwright.transformers.modules import Evaluator, Module, compare, evaluator_of, runtime_of
-from bitwright.transformers.steps import StepProof, bound_input, describe, prove_step, step_of, steps
+from bitwright.transformers.steps import StepProof, bound_input, prove_step, step_of, steps
 
-FEW = 2**16  # most inputs tested exhaustively
-VARIED = 1000  # inputs tested if there are more
+FEW = 2**16  # most inputs for an exhaustive test
+VARIED = 1000  # inputs tested if there are more than that
 UNITS: Mapping[Arithmetic, float] = {"real": 0.0, "float32": FLOAT32}
 Progress = Callable[[int, int], None]  # done, total
 
@@ -40,16 +40,16 @@ def decide(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Decision:
-    """Decides whether a decoder is correct on every input of a task: one claim on the answers, one on the stop token.
+    """Decides whether a decoder is correct on every input of a task, with claims about the answers and the stop token.
 
     Args:
-        module: the module that the decoder describes: (n, length) tokens to logits. Both are first compared on
-            thousands of inputs; nothing is decided if they differ. The module replays the counterexamples.
-        arithmetic: "float32" for real arithmetic and every float32 evaluation; if that cannot be proved, the claim
+        module: your own model of the decoder, a function from tokens (n, length) to logits. It is compared with the
+            decoder on 4,096 inputs, and nothing is decided if they differ. It replays the counterexamples.
+        arithmetic: "float32" for real arithmetic and every float32 evaluation. If that cannot be proved, the claim
             covers real arithmetic only, and its `arithmetic` is "real".
-        seconds: time limit of the proofs. Up to 65,536 inputs are tested exhaustively regardless.
+        seconds: time limit of the proofs. Up to 65,536 inputs are tested exhaustively without a time limit.
         seed: seed of the inputs tried as counterexamples.
-        progress: called with the number of boxes bounded, and an estimate of the total.
+        progress: called with the number of boxes bounded and an estimate of the total.
     """
     check_decoder(decoder)
     check_fit(decoder, task)
@@ -58,7 +58,7 @@ def decide(
     model, few, end = runtime or decoder, task.inputs <= FEW, time.monotonic() + seconds
     names = (task.columns.statement, "stop") if task.layout.stop else (task.columns.statement,)
     if comparison is not None and not comparison.agrees:
-        claims = leave_open(names, "the decoder does not describe the module")
+        claims = leave_open(names, "the decoder does not match the module")
     elif reason := not_covered(decoder):
         claims = leave_open(names, reason)
         if not few and (example := search(model, task, seed, end - time.monotonic())) is not None:
@@ -77,45 +77,45 @@ def decide(
 
 
 def not_covered(decoder: Decoder) -> str:
-    """Why nothing can be proved about a decoder; empty if something can."""
+    """Returns why nothing can be proved about a decoder; empty if proofs cover it."""
     if len(decoder.layers) != 1:
-        return f"proofs cover one-layer decoders; this decoder has {len(decoder.layers)} layers"
+        return f"proofs cover decoders with one layer; this decoder has {len(decoder.layers)}"
     return "" if decoder.layers[0].heads else "proofs cover decoders with attention; this decoder has no heads"
 
 
 def leave_open(names: Sequence[str], reason: str) -> list[DecoderClaim]:
-    """The claims, all undecided for this reason."""
+    """Returns the claims, all undecided for this reason."""
     return [DecoderClaim(about, "not decided", "float32", "search", 0, open=(reason,)) for about in names]
 
 
 def try_all(claims: Sequence[DecoderClaim], model: Module, task: ColumnTask) -> list[DecoderClaim]:
-    """The claims, with undecided ones tested on every input; they keep what their proofs left open."""
+    """Tests the undecided claims on every input; they keep the open parts of their proofs."""
     if all(claim.verdict in ("proved", "refuted") for claim in claims):
         return list(claims)
-    found, last = [], len(task.layout.answer)
+    results, last = [], len(task.layout.answer)
     for claim, tested in zip(claims, exhaust(model, task), strict=True):
         example = tested.counterexample
         about_other = example is not None and (example.step == last) != (claim.about == "stop")
         if claim.verdict == "not decided" and not about_other:
             open_ = () if example is not None else (*claim.open, *tested.open)
             claim = replace(tested, boxes=claim.boxes, open=open_)
-        found.append(claim)
-    return found
+        results.append(claim)
+    return results
 
 
 @dataclass
 class Hunt:
-    """The search for counterexamples: keeps the first one to each claim."""
+    """A search for counterexamples, which keeps the first one for each claim."""
 
     decoder: Decoder
     task: ColumnTask
     model: Evaluator  # replays the candidates
-    names: tuple[str, ...]  # the subjects of the claims
-    examples: dict[str, Counterexample] = field(default_factory=dict)  # by subject of the claim
+    names: tuple[str, ...]  # of the claims
+    examples: dict[str, Counterexample] = field(default_factory=dict)  # by claim
     least: float = inf  # smallest margin of the inputs tried
 
     def check(self, inputs: Ints) -> None:
-        """Records the first counterexample of each kind among inputs."""
+        """Records the first counterexample to each claim among some inputs."""
         if not len(inputs):
             return
         margins = forced_margins(self.decoder, self.task, inputs)
@@ -130,18 +130,18 @@ class Hunt:
                     break
 
     def _confirms(self, example: Counterexample) -> bool:
-        """Whether a module confirmed the error, or real arithmetic does, independent of float64 rounding."""
+        """Returns whether the module replayed the error, or a bound confirms it for real arithmetic."""
         if example.replayed_by == "module":
             return True
         return bool(bound_input(self.table, example.symbols, example.step).upper[0] < 0)
 
     @cached_property
     def table(self) -> AttentionTable:
-        """The attention of the decoder, for real arithmetic."""
+        """The decoder's attention in real arithmetic."""
         return tabulate(self.decoder, self.task, 0.0)
 
     def refute(self, claim: DecoderClaim) -> DecoderClaim:
-        """The claim, refuted if there is a counterexample to it."""
+        """Returns the claim, refuted if there is a counterexample to it."""
         example = self.examples.get(claim.about)
         if example is None or claim.verdict == "proved":
             return claim
@@ -149,7 +149,7 @@ class Hunt:
 
 
 def prove(hunt: Hunt, about: str, arithmetic: Arithmetic, end: float, progress: Progress) -> DecoderClaim:
-    """The claim on the answers, or on the stop token: for float32 if that can be proved, otherwise for real numbers."""
+    """Returns the claim about the answers or the stop token, for float32 if possible and otherwise for real numbers."""
     if about in hunt.examples:
         return DecoderClaim(about, "not decided", "real", "all inputs" if hunt.task.inputs <= FEW else "search", 0)
     single = arithmetic == "float32" and fits_float32(hunt.decoder)
@@ -167,7 +167,7 @@ def prove(hunt: Hunt, about: str, arithmetic: Arithmetic, end: float, progress: 
 
 
 def fits_float32(part: Any) -> bool:
-    """Whether all weights are float32 numbers."""
+    """Returns whether all weights are float32 numbers."""
     if isinstance(part, np.ndarray):
         with np.errstate(over="ignore"):
             return bool((part.astype(np.float32) == part).all())
@@ -177,11 +177,11 @@ def fits_float32(part: Any) -> bool:
 
 @dataclass
 class BoxProof:
-    """The proof of one claim by boxes of inputs, one step of decoding after the other.
+    """A proof of one claim with boxes of inputs, one decoding step after another.
 
     Args:
-        patient: whether to continue after a single input that is not proved.
-        end: when the time is up.
+        patient: whether to continue after an input that cannot be proved.
+        end: the monotonic time at which the proof stops.
     """
 
     hunt: Hunt
@@ -190,20 +190,20 @@ class BoxProof:
     patient: bool
     end: float
     progress: Progress
-    boxes: int = 0  # bounded in earlier steps
-    done: float = 0.0  # the share of earlier steps
+    boxes: int = 0  # bounded in completed steps
+    done: float = 0.0  # the share of completed steps
 
     @cached_property
     def table(self) -> AttentionTable:
         return tabulate(self.hunt.decoder, self.hunt.task, UNITS[self.arithmetic], self.tick)
 
     def tick(self) -> None:
-        """Raises TimeoutError once the time is up."""
+        """Raises TimeoutError after the time limit."""
         if time.monotonic() > self.end:
             raise TimeoutError
 
     def claim(self) -> DecoderClaim:
-        """The claim, proved or not decided."""
+        """Returns the claim, proved or not decided."""
         task, trees, missing, least = self.hunt.task, dict[Group, bytes](), list[str](), inf
         every = [of for of in steps(task) if (of[0][0] == len(task.layout.answer)) == (self.about == "stop")]
         for number, groups in enumerate(every):
@@ -212,7 +212,7 @@ class BoxProof:
                 proof = self._prove(groups)
             self.done = (number + 1) / len(every)
             self.boxes, least = self.boxes + proof.bounded, min(least, proof.least)
-            place = describe(task, groups[0]).partition(" ")[0].rstrip(",")
+            place = "stop" if self.about == "stop" else str(task.layout.answer[number])
             if left := len(proof.stuck) + proof.waiting:
                 missing.append(f"{place}: {left:,} {'box' if left == 1 else 'boxes'} open")
             elif not proof.finished:

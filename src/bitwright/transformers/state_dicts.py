@@ -1,9 +1,9 @@
-"""Decoders from state dicts, with the names and arrays of GPT-2 and nanoGPT, or of Qwen3 and Llama.
+"""Decoders from state dicts of GPT-2, nanoGPT, Llama and Qwen3.
 
     decoder = from_gpt2(model.state_dict(), GptOptions(heads=2))
     decoder = from_llama(read_state_dict("model.safetensors"), LlamaOptions(heads=4, key_heads=2, rope_base=1e6))
 
-Options supply what a state dict does not contain. A missing or unknown name is an error: no weight is ignored.
+The options supply settings that a state dict does not contain. Missing and unknown names are errors.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bitwright.common.bits import shorten
-from bitwright.common.errors import InputError, listing, suggestion
+from bitwright.common.errors import InputError, listing
 from bitwright.common.files.storage import as_path
 from bitwright.transformers.decoder import (
     Activation,
@@ -39,7 +39,7 @@ WHAT = "a file of weights"
 
 @dataclass(frozen=True)
 class GptOptions:
-    """Settings that a GPT-2 state dict does not contain. GPT-2 has the activation "gelu_tanh", nanoGPT "gelu"."""
+    """Settings that a GPT-2 state dict does not contain. GPT-2 uses the activation "gelu_tanh", and nanoGPT "gelu"."""
 
     heads: int
     activation: Activation = "gelu_tanh"
@@ -48,7 +48,7 @@ class GptOptions:
 
 @dataclass(frozen=True)
 class LlamaOptions:
-    """Settings that a Llama or Qwen3 state dict does not contain; `key_heads`: number of heads of keys and values."""
+    """Settings that a Llama or Qwen3 state dict does not contain; `key_heads` is the number of key and value heads."""
 
     heads: int
     key_heads: int | None = None
@@ -59,13 +59,13 @@ class LlamaOptions:
 
 
 def read_state_dict(path: str | Path) -> dict[str, Any]:
-    """The arrays of a .safetensors file, by name; nothing is unpickled."""
+    """Reads the arrays of a .safetensors file by name; nothing is unpickled."""
     file = open_weights(as_path(path, WHAT), WHAT)
     return {name: file.read(name) for name in file.entries}
 
 
 def from_gpt2(weights: Mapping[str, Any], options: GptOptions) -> Decoder:
-    """A decoder with learned positions, LayerNorm, joint queries, keys and values, and an optionally tied head.
+    """Converts a GPT-2 or nanoGPT state dict, with learned positions, LayerNorm and possibly a tied head, to a decoder.
 
     Matrices may be (in, out), as in GPT-2, or (out, in), as in nanoGPT.
     """
@@ -77,7 +77,7 @@ def from_gpt2(weights: Mapping[str, Any], options: GptOptions) -> Decoder:
         names.drop_mask(f"{at}.attn.bias")
         joint = names.linear(f"{at}.attn.c_attn")
         if joint.weight.shape[1] % 3:
-            raise InputError(f"{at}.attn.c_attn must have 3 equal parts, got shape {joint.weight.shape}")
+            raise InputError(f"{at}.attn.c_attn must consist of 3 equal parts, got shape {joint.weight.shape}")
         attention_norm, mlp_norm = (names.norm(f"{at}.{name}", "layer", options.eps) for name in ("ln_1", "ln_2"))
         heads, output = _heads(_parts(joint, 3), names.linear(f"{at}.attn.c_proj"), options.heads, options.heads)
         mlp = Mlp(options.activation, (names.linear(f"{at}.mlp.c_fc"),), (names.linear(f"{at}.mlp.c_proj"),))
@@ -87,9 +87,10 @@ def from_gpt2(weights: Mapping[str, Any], options: GptOptions) -> Decoder:
 
 
 def from_llama(weights: Mapping[str, Any], options: LlamaOptions) -> Decoder:
-    """A decoder with RoPE, RMSNorm, grouped keys and values, SwiGLU, and normed queries and keys if it has the norms.
+    """Converts a Llama or Qwen3 state dict, with RoPE, RMSNorm, grouped keys and values, and SwiGLU, to a decoder.
 
-    Its head may be tied. Scaled RoPE and sliding-window attention are not covered; `compare` detects them.
+    Queries and keys may be normed, and the head may be tied. Scaled RoPE and sliding-window attention are not covered;
+    `compare` detects them.
     """
     names = _Names(weights, ("_orig_mod.", "model."))
     tokens = names.take("embed_tokens.weight", 2)
@@ -117,7 +118,7 @@ def _heads(
     norms: tuple[Norm | None, Norm | None] = (None, None),
     rope: Rope | None = None,
 ) -> tuple[tuple[Head, ...], Chain]:
-    """The heads of a layer, and the chain applied to their sum."""
+    """Returns the heads of a layer and the chain applied to their sum."""
     for name, number in (("heads", heads), ("key_heads", key_heads)):
         if isinstance(number, bool) or not isinstance(number, int):
             raise InputError(f"{name} must be an integer, got {shorten(repr(number))}")
@@ -129,23 +130,23 @@ def _heads(
     keys, values = _parts(parts[1], key_heads), _parts(parts[2], key_heads)
     width = values[0].weight.shape[1]
     if len(output.weight) != heads * width:
-        raise InputError(f"the output projection must take {heads} heads of {width}, got {len(output.weight)} inputs")
+        raise InputError(f"the output projection must have {heads} * {width} inputs, got {len(output.weight)}")
     scale = queries[0].weight.shape[1] ** -0.5
     outputs: list[Chain] = [()]
-    if heads > 1:  # the bias is added once
+    if heads > 1:  # only the first head adds the bias
         rows: Any = output.weight.reshape(heads, width, -1)
         outputs = [(Linear(row, output.bias if head == 0 else None),) for head, row in enumerate(rows)]
-    made = tuple(
+    result = tuple(
         Head((queries[head],), (keys[group],), (values[group],), outputs[head], scale, *norms, rope)
         for head, group in ((head, head * key_heads // heads) for head in range(heads))
     )
-    return made, (output,) if heads == 1 else ()
+    return result, (output,) if heads == 1 else ()
 
 
 def _parts(linear: Linear, count: int) -> tuple[Linear, ...]:
     """Splits the outputs into equal parts."""
     if linear.weight.shape[1] % count:
-        raise InputError(f"{linear.weight.shape[1]} outputs are not a multiple of {count} heads")
+        raise InputError(f"{linear.weight.shape[1]} outputs cannot be divided into {count} heads")
     weights: list[Any] = np.split(linear.weight, count, axis=1)
     biases: list[Any] = [None] * count if linear.bias is None else np.split(linear.bias, count)
     return tuple(Linear(weight, bias) for weight, bias in zip(weights, biases, strict=True))
@@ -158,39 +159,40 @@ class _Names:
 
     def __init__(self, weights: Mapping[str, Any], prefixes: tuple[str, ...]) -> None:
         if not isinstance(weights, Mapping) or not weights:
-            what = "is empty" if isinstance(weights, Mapping) else f"must be a mapping, got {type(weights).__name__}"
-            raise InputError(f"the state dict {what}; pass the result of module.state_dict()")
+            got = "an empty one" if isinstance(weights, Mapping) else type(weights).__name__
+            raise InputError(f"the state dict must be a mapping from names to weights, got {got}")
         self.left: dict[str, Any] = {}
         for name, value in weights.items():
             for prefix in prefixes:
                 name = name.removeprefix(prefix)
             self.left[name] = value
         if len(self.left) < len(weights):
-            raise InputError("the state dict contains the same name with and without a prefix")
+            raise InputError("the state dict contains a name both with and without a prefix")
         self.optional: dict[str, bool] = {}  # whether each optional name is present, by its name in layer 0
 
     def shape(self, name: str) -> tuple[int, ...]:
         if name not in self.left:
-            known = suggestion(name, self.left) or f"; it starts with {listing([*map(shorten, self.left)], 3)}"
-            raise InputError(f"the state dict lacks {name}{known}")
+            raise InputError(f"the state dict lacks {name}; its names are {listing([*map(shorten, self.left)], 3)}")
         return tuple(getattr(self.left[name], "shape", ()))
 
     def take(self, name: str, dimensions: int) -> Any:
-        """The array of a name, which is marked as used."""
+        """Removes an array and returns it."""
         shape, value = self.shape(name), self.left.pop(name)
         if hasattr(value, "detach") and value.is_floating_point():
             value = value.detach().cpu()
             value = (value if value.element_size() == 8 else value.float()).numpy()
         kind = str(getattr(value, "dtype", type(value).__name__))
         if not isinstance(value, np.ndarray) or value.dtype.kind != "f" or len(shape) != dimensions:
-            raise InputError(f"{name} must be {dimensions}-dimensional with floats, got {kind} of shape {shape}")
+            raise InputError(
+                f"{name} must be {dimensions}-dimensional and floating-point, got {kind} with shape {shape}"
+            )
         return value.astype(np.promote_types(value.dtype, np.float32))
 
     def take_optional(self, name: str) -> Any:
-        """The vector of a name, which all layers must have, or none."""
+        """Removes a vector, which all layers or none must have, and returns it or None."""
         present = name in self.left
         if self.optional.setdefault(re.sub(r"\.\d+\.", ".0.", name), present) != present:
-            raise InputError(f"{name} is missing from some layers")
+            raise InputError(f"{name} must be in all layers or in none")
         return self.take(name, 1) if present else None
 
     def linear(self, name: str) -> Linear:
@@ -210,18 +212,18 @@ class _Names:
         return [f"{name}.{number}" for number in range(max(numbers, default=0) + 1)]
 
     def drop_mask(self, name: str) -> None:
-        """Drops a mask, if it is a decoder's causal mask."""
+        """Removes an optional causal mask."""
         if np.ndim(mask := self.left.get(name, 0)) == 4:
             if not (np.asarray(mask)[0, 0] == np.tri(*np.shape(mask)[2:])).all():
-                raise InputError(f"{name} is not a causal mask")
+                raise InputError(f"{name} must be a causal mask")
             del self.left[name]
 
     def decoder(self, tables: tuple[Weights, ...], layers: list[Layer], norm: Norm) -> Decoder:
-        """The decoder, after checking that every name is used; a missing head is tied to the first table."""
+        """Returns the decoder after checking that no names are left; a missing head is tied to the first table."""
         head = self.take("lm_head.weight", 2) if "lm_head.weight" in self.left else tables[0][0]
         head = Linear(head.T, self.take_optional("lm_head.bias"))
         if self.left:
-            raise InputError(f"the state dict contains unknown {listing([*map(shorten, self.left)], 5)}")
+            raise InputError(f"the state dict contains unknown names: {listing([*map(shorten, self.left)], 5)}")
         decoder = Decoder(tables, tuple(layers), norm, (head,))
         check(decoder)
         return decoder

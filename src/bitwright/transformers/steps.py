@@ -1,6 +1,7 @@
-"""One step of decoding: bounds on the margin of its right token, over boxes of inputs.
+"""Proofs of decoding steps by branch and bound: boxes of inputs are split until the right token wins in each of them.
 
-Branch and bound: the boxes of a step are split until all are proved.
+A box is a range for each symbol and each automaton state. A group is the inputs with the same symbols before and at a
+step.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ from bitwright.transformers.decision import Group
 from bitwright.transformers.layout import ColumnTask, Place
 from bitwright.transformers.sums import Boxes, Cases, Outputs, bound, shares
 
-EMPTY, LEAF = 65534, 65535  # tree nodes without an input, and nodes proved directly
+EMPTY, LEAF = 65534, 65535  # codes of tree nodes without inputs, and of proved nodes
 OPEN = -1
-STATE_SHARE = 0.3  # weight of splitting a state, relative to the influence of the answer after it
-BATCH = 4096  # boxes bounded at a time, at most
-MEMORY = 20_000_000  # numbers
-HALVINGS, WISHES = 6, 4  # most halvings of a range of attention outputs; those for a margin above the wish
+STATE_SHARE = 0.3  # score of splitting a state, relative to the influence of the answer after it
+BATCH = 4096  # most boxes in a batch
+MEMORY = 20_000_000  # most numbers in an array, approximately
+HALVINGS, WISHES = 6, 4  # most halvings of a range of attention outputs; of these, halvings to exceed the wish
 
 
 def steps(task: ColumnTask) -> list[list[Group]]:
-    """The groups of each step of decoding: the symbol written before, and the right one."""
+    """Returns the groups of each decoding step, by the symbol before it and the right symbol."""
     layout = task.layout
     places: list[int | Place | None] = [layout.prompt[-1], *layout.answer, *([None] if layout.stop else [])]
     symbols = [place_symbols(task, place) for place in places]
@@ -36,7 +37,7 @@ def steps(task: ColumnTask) -> list[list[Group]]:
 
 
 def place_symbols(task: ColumnTask, place: int | Place | None) -> list[int]:
-    """The possible symbols of a place; -1 for a fixed token or a stop."""
+    """Returns the possible symbols of a place; -1 for a fixed token or a stop token."""
     columns = task.columns
     if not isinstance(place, Place):
         return [-1]
@@ -47,7 +48,7 @@ def place_symbols(task: ColumnTask, place: int | Place | None) -> list[int]:
 
 
 def root(task: ColumnTask, group: Group) -> Boxes:
-    """(2, variables) all inputs of a group: symbols of each word by column, then states between columns."""
+    """Returns (2, variables) the box of all inputs of a group: the symbols of each word, then the states."""
     columns, (step, symbol, _) = task.columns, group
     low = np.zeros((len(columns.words) + 1) * columns.length + 1, np.int16)
     high = low.copy()
@@ -63,7 +64,7 @@ def root(task: ColumnTask, group: Group) -> Boxes:
 
 
 def group_of(task: ColumnTask, symbols: Ints, step: int) -> Group:
-    """The group of an input (words, length) at a step of decoding."""
+    """Returns the group of an input (words, length) at a decoding step."""
     answers, flags = task.columns.run(symbols[None])
 
     def symbol(place: int | Place) -> int:
@@ -80,7 +81,7 @@ def group_of(task: ColumnTask, symbols: Ints, step: int) -> Group:
 
 
 def split(boxes: Boxes, variables: Ints) -> tuple[Boxes, Boxes]:
-    """Halves each box in one variable."""
+    """Splits each box in half along one variable."""
     rows = np.arange(len(boxes))
     middle = (boxes[rows, 0, variables] + boxes[rows, 1, variables]) // 2
     first, second = boxes.copy(), boxes.copy()
@@ -92,7 +93,7 @@ def split(boxes: Boxes, variables: Ints) -> tuple[Boxes, Boxes]:
 def most_influence(
     entries: Reals, columns: Columns, cases: Cases, boxes: Boxes, case: Ints, outputs: Outputs, slopes: Reals
 ) -> Ints:
-    """(n,) the variable of each box that moves slopes . output most, OPEN if the box is a single input."""
+    """Returns (n,) the variable of each box with the most influence on slopes . output; OPEN for a single input."""
     words, length, rows = len(columns.words), columns.length, np.arange(len(boxes))
     share = shares(entries, outputs, slopes)
     width = (boxes[:, 1] - boxes[:, 0]).astype(np.float64)  # (n, variables)
@@ -105,25 +106,25 @@ def most_influence(
     reach += answer[:, None] * width[:, : words * length].reshape(-1, words, length) / max(1, columns.answers - 1)
     score = np.zeros_like(width)
     score[:, : words * length] = reach.reshape(len(boxes), -1)
-    fixed = (low == high).all((1, 3))  # (n, length) the column has no symbol left to split
+    fixed = (low == high).all((1, 3))  # (n, length) whether a column has only one symbol per word
     score[:, words * length : -1] = np.where(fixed, STATE_SHARE * answer, 0.0)
     flags = share[:, words + 1 : words + 1 + len(columns.flags), length, : columns.states]
     score[:, -1] = np.ptp(flags, axis=2).sum(1)
-    score = np.where(width > 0, score + 1e-300 * width, -1.0)  # ties go to the widest
+    score = np.where(width > 0, score + 1e-300 * width, -1.0)  # the widest range wins ties
     best = score.argmax(1)
     return np.where(score[rows, best] < 0, OPEN, best)
 
 
 @dataclass
 class Trees:
-    """The nodes of growing split trees: the code of each, and its first child (the second follows it)."""
+    """Growing split trees: the code of each node and its first child; the second child follows the first."""
 
     codes: Ints = field(default_factory=lambda: np.empty(0, np.int64))
     children: Ints = field(default_factory=lambda: np.empty(0, np.int64))
     count: int = 0
 
     def grow(self, nodes: int) -> Ints:
-        """Adds that many nodes and returns their numbers."""
+        """Adds nodes and returns their numbers."""
         while len(self.codes) < self.count + nodes:
             self.codes = np.concatenate([self.codes, np.full(max(1024, len(self.codes)), OPEN)])
             self.children = np.concatenate([self.children, np.full(max(1024, len(self.children)), OPEN)])
@@ -131,52 +132,43 @@ class Trees:
         return np.arange(self.count - nodes, self.count)
 
     def preorder(self, node: int) -> bytes:
-        """The codes of a subtree in preorder, as little-endian 16-bit numbers."""
-        found, waiting = [], [node]
+        """Returns the codes of a subtree in preorder, as little-endian 16-bit numbers."""
+        codes, waiting = [], [node]
         while waiting:
             at = waiting.pop()
-            found.append(self.codes[at])
+            codes.append(self.codes[at])
             if (child := self.children[at]) >= 0:
                 waiting += [child + 1, child]
-        return np.array(found, "<u2").tobytes()
-
-
-def describe(task: ColumnTask, group: Group) -> str:
-    """A group as text: `z[3], written before: 4, right: 7`."""
-    step, symbol, right = group
-    layout = task.layout
-    name = str(layout.answer[step]) if step < len(layout.answer) else "stop"
-    before = f" after {symbol}" if symbol >= 0 else ""
-    return f"{name}{before}" + (f", right: {right}" if right >= 0 else "")
+        return np.array(codes, "<u2").tobytes()
 
 
 @dataclass(frozen=True)
 class Step:
-    """The groups of one decoding step, and the inputs of their bounds; a case is the number of a group."""
+    """The groups of one decoding step, and the data for their bounds; a case is the number of a group."""
 
     table: AttentionTable
     groups: list[Group]
-    symbols: Ints  # (cases,) before the answer
-    right: Ints  # (cases,) tokens; the first stop token at the last step
+    symbols: Ints  # (cases,) the symbols before the step
+    right: Ints  # (cases,) the right tokens; after the answer, the first stop token
     also: tuple[int, ...]  # other accepted tokens
-    residual: AffineForm  # (cases,) the stream before attention is added
+    residual: AffineForm  # (cases,) the residual stream before attention
     cases: Cases
 
     @cached_property
     def queries(self) -> dict[int, Query]:
-        """The query after each symbol."""
+        """The query for each symbol before the step."""
         number = self.groups[0][0]
         return {int(symbol): query_at(self.table, number, int(symbol)) for symbol in np.unique(self.symbols)}
 
     @property
     def batch(self) -> int:
-        """The batch size of boxes, limited by the memory for logits and shares."""
+        """The number of boxes in a batch, limited by the memory for logits and shares."""
         symbols = int(next(iter(self.queries.values())).entries[0, ..., 0].size)
         return int(min(BATCH, max(1, MEMORY // max(symbols, self.table.decoder.head[-1].weight.shape[1]))))
 
     @cached_property
     def pieces(self) -> int:
-        """The batch size of ranges, limited by the memory for slopes."""
+        """The number of ranges in a batch, limited by the memory for slopes."""
         decoder = self.table.decoder
         mlp = decoder.layers[0].mlp
         chains = (decoder.head, *(() if mlp is None else (mlp.up, mlp.down)))
@@ -184,7 +176,7 @@ class Step:
         return int(max(1, MEMORY // ((self.table.rank + 1) * widest)))
 
     def by_query(self, case: Ints) -> Iterator[tuple[Query, Ints]]:
-        """Each query, and the numbers of the boxes whose case belongs to it."""
+        """Yields each query and the numbers of the boxes whose case it serves."""
         for symbol, query in self.queries.items():
             rows = np.flatnonzero(self.symbols[case] == symbol)
             if len(rows):
@@ -192,7 +184,7 @@ class Step:
 
 
 def step_of(table: AttentionTable, groups: list[Group]) -> Step:
-    """The inputs of the bounds of some groups of one step."""
+    """Prepares the bounds for some groups of one step."""
     task, (number, _, _) = table.task, groups[0]
     symbols = np.array([symbol for _, symbol, _ in groups])
     cases, residual = cases_of(table, groups), table.residual[query_rows(table, number, symbols)]
@@ -204,7 +196,7 @@ def step_of(table: AttentionTable, groups: list[Group]) -> Step:
 
 
 def cases_of(table: AttentionTable, groups: list[Group]) -> Cases:
-    """The cases of groups of one step: the symbol before the answer, and the right one."""
+    """Returns the cases of groups of one step."""
     columns, answer, step = table.task.columns, table.task.layout.answer, groups[0][0]
     wanted = np.full((len(groups), columns.length + 1), -1, np.int64)
     ends = np.ones((len(groups), columns.states), np.bool_)
@@ -219,7 +211,7 @@ def cases_of(table: AttentionTable, groups: list[Group]) -> Cases:
 
 
 def bound_outputs(step: Step, boxes: Boxes, case: Ints) -> Outputs:
-    """The attention output over each box, in its case."""
+    """Encloses the attention output over each box in its case."""
     parts, order, edges = [], [], step.table.edges
     for query, rows in step.by_query(case):
         step.table.tick()
@@ -229,7 +221,7 @@ def bound_outputs(step: Step, boxes: Boxes, case: Ints) -> Outputs:
 
 
 def bound_input(table: AttentionTable, symbols: Ints, number: int) -> StepMargins:
-    """The margin of one input (words, length) at a decoding step, including all rounding."""
+    """Bounds the margin of one input (words, length) at a decoding step, with all rounding errors."""
     group = group_of(table.task, symbols, number)
     step, box, case = step_of(table, [group]), root(table.task, group)[None], np.zeros(1, np.int64)
     box[:, :, : symbols.size] = symbols.ravel()
@@ -239,18 +231,18 @@ def bound_input(table: AttentionTable, symbols: Ints, number: int) -> StepMargin
 
 @dataclass(frozen=True)
 class StepMargins(RowArrays):
-    """The right logit's lead over all others, over boxes."""
+    """Bounds on the right token's margin over boxes."""
 
     lower: Reals  # (n,)
-    upper: Reals  # (n,) no input has a larger one
-    center: Reals  # (n,) at the center
-    slopes: Reals  # (n, r) derivative of the smallest lead by the attention output
+    upper: Reals  # (n,)
+    center: Reals  # (n,) the margin at the center of the outputs
+    slopes: Reals  # (n, r) the derivative of the margin by the attention output
 
 
 def bound_margins(step: Step, case: Ints, center: Reals, radius: Reals) -> StepMargins:
-    """The margins for attention outputs in center + [-radius, radius]."""
+    """Bounds the margins for attention outputs in center + [-radius, radius]."""
     parts = []
-    with np.errstate(over="ignore", invalid="ignore"):  # an enclosure that is not finite proves nothing
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite enclosures prove nothing
         for begin in range(0, max(1, len(case)), step.pieces):
             step.table.tick()
             part = slice(begin, begin + step.pieces)
@@ -260,7 +252,7 @@ def bound_margins(step: Step, case: Ints, center: Reals, radius: Reals) -> StepM
 
 def _bound_margins(step: Step, case: Ints, center: Reals, radius: Reals) -> StepMargins:
     n, r = center.shape
-    found = StepMargins(np.empty(n), np.empty(n), np.empty(n), np.empty((n, r)))
+    result = StepMargins(np.empty(n), np.empty(n), np.empty(n), np.empty((n, r)))
     x = _tail(step, case, center, radius)
     for right in np.unique(step.right[case]):
         rows = np.flatnonzero(step.right[case] == right)
@@ -271,9 +263,9 @@ def _bound_margins(step: Step, case: Ints, center: Reals, radius: Reals) -> Step
         best = np.argmax([value.lower for value in values], 0)
         for name in ("lower", "center", "slopes"):
             each = np.stack([getattr(value, name) for value in values])
-            getattr(found, name)[rows] = each[best, np.arange(len(rows))]
-        found.upper[rows] = np.max([value.upper for value in values], 0)
-    return found
+            getattr(result, name)[rows] = each[best, np.arange(len(rows))]
+        result.upper[rows] = np.max([value.upper for value in values], 0)
+    return result
 
 
 def _others(right: int, also: tuple[int, ...], best: int) -> tuple[int, ...]:
@@ -301,7 +293,7 @@ def _least(margin: AffineForm, r: int) -> StepMargins:
 
 
 def bound_halves(step: Step, case: Ints, outputs: Outputs, wish: float) -> StepMargins:
-    """The margins over boxes; halves ranges of attention outputs to lift margins above 0, and first above `wish`."""
+    """Bounds the margins over boxes, and halves ranges of outputs to raise lower bounds above `wish`, or at least 0."""
     center, radius = outputs.center, outputs.radius + outputs.rounding
     margins = bound_margins(step, case, center, radius)
     hopeful, lower, least = (margins.lower <= wish) & (margins.center > 0), margins.lower, np.full(len(center), np.inf)
@@ -327,16 +319,16 @@ def _halves(center: Reals, radius: Reals) -> tuple[Reals, Reals]:
     return np.stack([center - shift, center + shift], 1).reshape(-1, center.shape[1]), np.repeat(half, 2, 0)
 
 
-CANDIDATES = 24  # boxes per batch whose inputs are tried as counterexamples
+CANDIDATES = 24  # boxes per batch that yield a possible counterexample
 
 
 @dataclass
 class StepProof:
-    """The result of the groups of one step; a case is the number of a group."""
+    """The state of the proof of one step."""
 
     trees: Trees = field(default_factory=Trees)
-    bounded: int = 0  # boxes
-    least: float = np.inf  # lower bound of the margins of all proved boxes
+    bounded: int = 0  # the number of boxes bounded
+    least: float = np.inf  # a lower bound on the margins of all proved boxes
     stuck: list[int] = field(default_factory=list)  # cases with unproved single inputs
     waiting: int = 0  # unvisited boxes
     finished: bool = False
@@ -344,7 +336,7 @@ class StepProof:
 
 @dataclass(frozen=True)
 class Front(RowArrays):
-    """Unproved boxes, their cases and their nodes in the trees."""
+    """Unproved boxes with their cases and tree nodes."""
 
     boxes: Boxes
     case: Ints
@@ -352,7 +344,10 @@ class Front(RowArrays):
 
 
 def prove_step(step: Step, halt: Callable[[StepProof, Ints], bool], wish: float = 0.0) -> StepProof:
-    """Splits boxes until all margins are positive, or until `halt`, called with the proof and candidates, is true."""
+    """Splits boxes until all margins are positive, or until `halt`, called with the proof and candidates, is true.
+
+    Halved ranges first try to prove margins above `wish`.
+    """
     proof, cases = StepProof(), np.arange(len(step.groups))
     front = Front(
         np.stack([root(step.table.task, group) for group in step.groups]), cases, proof.trees.grow(len(cases))
@@ -373,7 +368,7 @@ def prove_step(step: Step, halt: Callable[[StepProof, Ints], bool], wish: float 
 
 
 def _prove_boxes(step: Step, front: Front, proof: StepProof, wish: float) -> tuple[Front, Outputs, StepMargins]:
-    """The boxes that stay open, with their outputs and margins."""
+    """Bounds boxes, and returns the unproved ones with their outputs and margins."""
     outputs = bound_outputs(step, front.boxes, front.case)
     possible = outputs.possible
     proof.bounded += len(front)
@@ -387,7 +382,7 @@ def _prove_boxes(step: Step, front: Front, proof: StepProof, wish: float) -> tup
 
 
 def choose_variables(step: Step, front: Front, outputs: Outputs, slopes: Reals) -> Ints:
-    """The variable by which to split each box, -1 for single inputs."""
+    """Returns the variable along which to split each box, -1 for single inputs."""
     variables, columns = np.full(len(front), -1), step.table.task.columns
     for query, rows in step.by_query(front.case):
         part = front[rows]
@@ -401,7 +396,7 @@ def choose_variables(step: Step, front: Front, outputs: Outputs, slopes: Reals) 
 
 
 def _own_states(step: Step) -> list[int]:
-    """The variables of the states before and after the column that a step writes."""
+    """Returns the variables of the states before and after the column that a step writes."""
     task, number = step.table.task, step.groups[0][0]
     states = len(task.columns.words) * task.columns.length
     column = task.layout.answer[number].column if number < len(task.layout.answer) else -1
@@ -409,7 +404,7 @@ def _own_states(step: Step) -> list[int]:
 
 
 def _split(front: Front, variables: Ints, trees: Trees) -> Front:
-    """The two halves of each box, one after the other."""
+    """Splits each box, and returns the halves of the same box next to each other."""
     children = trees.grow(2 * len(front))
     trees.codes[front.nodes], trees.children[front.nodes] = variables, children[::2]
     halves = np.stack(split(front.boxes, variables), 1).reshape(-1, *front.boxes.shape[1:])
@@ -417,9 +412,9 @@ def _split(front: Front, variables: Ints, trees: Trees) -> Front:
 
 
 def _candidates(step: Step, front: Front, outputs: Outputs, slopes: Reals) -> Ints:
-    """(n, words, length) for each box the input with the smallest margin to first order."""
-    columns, found = step.table.task.columns, []
+    """Returns (n, words, length) the input of each box with the smallest first-order margin."""
+    columns, parts = step.table.task.columns, []
     for query, rows in step.by_query(front.case):
         part, share = front[rows], shares(query.entries, outputs[rows], slopes[rows])
-        found.append(extreme_inputs(step.table.edges, step.cases, part.boxes, part.case, share))
-    return np.concatenate(found) if found else np.zeros((0, len(columns.words), columns.length), np.int64)
+        parts.append(extreme_inputs(step.table.edges, step.cases, part.boxes, part.case, share))
+    return np.concatenate(parts) if parts else np.zeros((0, len(columns.words), columns.length), np.int64)

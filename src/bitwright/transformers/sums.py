@@ -1,8 +1,8 @@
-"""Exact ranges of sums over the columns of a task, by dynamic programming over the states of its automaton.
+"""Exact ranges of sums over the columns of a task, with dynamic programming over the states of its automaton.
 
 For a query with a fixed token, an attention head outputs N / D, where D is the sum of the weights of all positions
-and N the sum of the weighted values. Both are sums over columns, so every linear functional of them has an exact
-minimum and maximum over all inputs of a box.
+and N the sum of the weighted values. Both are sums over columns, so dynamic programming computes the minimum and the
+maximum of every linear functional of them over all inputs of a box.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from bitwright.common.compiling import compiled
 from bitwright.transformers.affine import Reals, RowArrays
 from bitwright.transformers.columns import Columns, Ints
 
-Boxes = NDArray[np.int16]  # (n, 2, variables): low and high, inclusive
+Boxes = NDArray[np.int16]  # (n, 2, variables): inclusive lower and upper ends
 
 
 @dataclass(frozen=True)
 class Edges:
-    """The steps of an automaton in each column, and the symbol that each step reads from every row of a table of sums.
+    """The edges of an automaton, and the symbol that each edge reads from every row of a table of sums.
 
-    The rows are the words, the answer, the flags, and as many as the fixed tokens need. In an extra column after the
-    last, each state steps to itself; flags read the state there.
+    The rows are the words, the answer, the flags, and enough rows for the fixed tokens. An extra column after the last
+    has an edge from each state to itself, where flags read the state.
     """
 
     before: Ints  # (edges,) state
     after: Ints  # (edges,) state
     reads: Ints  # (edges, rows)
-    last: int  # the first edge of the column after the last
+    last: int  # the first edge of the extra column
     words: int
     states: int
 
@@ -41,12 +41,12 @@ class Edges:
 
     @property
     def automaton(self) -> tuple[Ints, Ints, Ints, int, int, int]:
-        """The arguments of compiled loops."""
+        """The arguments of the compiled loops."""
         return self.before, self.after, self.reads, self.last, self.words, self.states
 
 
 def edges_of(columns: Columns, constants: int) -> Edges:
-    """The edges of an automaton, with rows for the given number of fixed tokens."""
+    """Returns the edges of an automaton, with rows for `constants` fixed tokens."""
     words, states, inner = len(columns.words), columns.states, len(columns.edges)
     rows = words + 1 + len(columns.flags) + -(-constants // (columns.length + 1))
     reads = np.zeros((inner + states, rows), np.int64)
@@ -58,11 +58,11 @@ def edges_of(columns: Columns, constants: int) -> Edges:
 
 @dataclass(frozen=True)
 class Cases:
-    """The common properties of inputs besides a box: answers, and final states.
+    """The answers and last states of the inputs of each case.
 
     Args:
-        wanted: (cases, length + 1) the answer of each column, -1 for any answer.
-        ends: (cases, states) allowed final states.
+        wanted: (cases, length + 1) the answer in each column, -1 for any answer.
+        ends: (cases, states) whether a last state is allowed.
     """
 
     wanted: Ints
@@ -71,18 +71,18 @@ class Cases:
 
 @dataclass(frozen=True)
 class Outputs(RowArrays):
-    """Enclosures of the attention output over boxes: center + [-radius, radius], plus rounding."""
+    """Enclosures of the attention output over boxes: center + [-radius, radius], widened by `rounding`."""
 
     possible: NDArray[np.bool_]  # (n,) whether the box contains an input
     center: Reals  # (n, r)
     radius: Reals  # (n, r)
     rounding: Reals  # (n, r)
-    near: Reals  # (n, heads, r) an output of each head in the box, or near it
-    weight: Reals  # (n, heads) the sum of its weights there
+    near: Reals  # (n, heads, r) the output of each head for the average input of the box
+    weight: Reals  # (n, heads) the sum of the weights for the average input
 
 
 def bound(entries: Reals, noise: Reals, edges: Edges, cases: Cases, boxes: Boxes, case: Ints) -> Outputs:
-    """The attention output over each box, in its case; entries and noise belong to one query."""
+    """Encloses the attention output over each box in its case; entries and noise belong to one query."""
     n, heads, r = len(boxes), len(entries), noise.shape[2]
     results = np.zeros((3, n, r)), np.zeros((n, heads, r)), np.ones((n, heads)), np.zeros(n, np.bool_)
     _bound(boxes, case, (cases.wanted, cases.ends), edges.automaton, entries, noise, results)
@@ -97,10 +97,10 @@ def _bound(boxes, case, cases, automaton, entries, noise, results):  # type: ign
     before, after, reads, last, _, states = automaton
     heads, rows, columns, most, size = entries.shape
     r = (size - 2) // 2
-    K = r + heads  # functionals: values of all heads together, then the weights of each head
+    K = r + heads  # functionals: the values of all heads together, then the weights of each head
     lists, listed = np.empty((columns, max(last, states)), np.int64), np.empty(columns, np.int64)
     counts, alive = np.empty((columns, rows, most)), np.empty((columns + 1, states), np.bool_)
-    sums, error = np.empty((3, heads, r)), np.empty(heads)  # of each head: highest, lowest, and rounding
+    sums, error = np.empty((3, heads, r)), np.empty(heads)  # for each head: upper end, lower end and rounding
     share, base, active = np.empty((rows, most, K)), np.empty(K), np.empty(rows, np.int64)
     high, low, high2, low2 = np.empty((states, K)), np.empty((states, K)), np.empty((states, K)), np.empty((states, K))
     for box in range(len(boxes)):
@@ -143,7 +143,7 @@ def _bound(boxes, case, cases, automaton, entries, noise, results):  # type: ign
 
 @compiled
 def _reach(limits, automaton, lists, listed, counts, alive):  # type: ignore[no-untyped-def]
-    """Lists the steps of each column reachable from a start, and counts the symbols that they read."""
+    """Lists the reachable edges of each column, and counts the symbols that they read."""
     box, wanted, ends = limits
     before, after, reads, last, words, _ = automaton
     columns, rows = counts.shape[:2]
@@ -175,7 +175,7 @@ def _reach(limits, automaton, lists, listed, counts, alive):  # type: ignore[no-
 
 @compiled
 def _average(entries, counts, near, D):  # type: ignore[no-untyped-def]
-    """The output of each head for the mean of the entries, and the sum of its weights."""
+    """Computes the output and the sum of weights of each head for the mean of the entries."""
     heads, rows, columns, most, _ = entries.shape
     near[:], D[:] = 0.0, 0.0
     for column in range(columns):
@@ -195,7 +195,7 @@ def _average(entries, counts, near, D):  # type: ignore[no-untyped-def]
 
 @compiled
 def _share(entries, column, row, counts, near, D, share, sums, error):  # type: ignore[no-untyped-def]
-    """Computes each symbol's share of every functional, widens the sums of single heads, and counts the symbols."""
+    """Computes each symbol's share of every functional, adds to the sums of single heads, and counts the symbols."""
     heads, r = near.shape
     symbols = 0
     share[:] = 0.0
@@ -226,7 +226,7 @@ def _share(entries, column, row, counts, near, D, share, sums, error):  # type: 
 
 @compiled
 def _finish(high, low, near, D, sums, error, noise, found):  # type: ignore[no-untyped-def]
-    """Turns the ends of the functionals into an enclosure of the output.
+    """Computes an enclosure of the output from the ends of the functionals.
 
     With T = N - near D, the output of a head is near + T / D, and T / D = T / D' + T (1 / D - 1 / D').
     """
@@ -235,7 +235,7 @@ def _finish(high, low, near, D, sums, error, noise, found):  # type: ignore[no-u
         center, x, y, apart_x, apart_y, rounding = 0.0, high[k], low[k], 0.0, 0.0, 0.0
         for head in range(heads):
             least = low[r + head] - noise[1, head, 0]
-            if least <= 0:  # an average whose weights may all vanish is unknown
+            if least <= 0:  # an average is unbounded if all its weights may vanish
                 rounding, least = np.inf, 1e-300
             most = high[r + head] + noise[1, head, 0]
             slack = noise[0, head, k] + abs(near[head, k]) * noise[1, head, k]
@@ -249,7 +249,7 @@ def _finish(high, low, near, D, sums, error, noise, found):  # type: ignore[no-u
             up, down = (a / least if a > 0 else a / most), (b / most if b > 0 else b / least)
             apart_x += up
             apart_y += down
-            # weights w (1 + e): the output moves by sum(w e (v - output)) / sum(w (1 + e))
+            # with weights w (1 + e), the output changes by sum(w e (v - output)) / sum(w (1 + e))
             doubt = error[head] / least
             if doubt < 0.5:
                 rounding += (sums[2, head, k] / least + doubt * max(abs(up), abs(down))) / (1 - doubt)
@@ -262,9 +262,9 @@ def _finish(high, low, near, D, sums, error, noise, found):  # type: ignore[no-u
 
 
 def shares(entries: Reals, outputs: Outputs, slopes: Reals) -> Reals:
-    """(n, rows, length + 1, symbols) each symbol's contribution to slopes . output, to first order around each box."""
+    """Returns (n, rows, length + 1, symbols): each symbol's first-order contribution to slopes . output in a box."""
     r = slopes.shape[1]
     values = np.einsum("hbcsk,nk,nh->nbcs", entries[..., 2 : 2 + r], slopes, 1 / outputs.weight, optimize=True)
     pull = np.einsum("nhk,nk,nh->nh", outputs.near, slopes, 1 / outputs.weight)
-    found: Reals = values - np.einsum("hbcs,nh->nbcs", entries[..., 0], pull, optimize=True)
-    return found
+    share: Reals = values - np.einsum("hbcs,nh->nbcs", entries[..., 0], pull, optimize=True)
+    return share

@@ -1,20 +1,20 @@
-"""The text format of tasks: the input words, the answers, and their places among the tokens.
+"""Reads tasks from text: input words, answers, and their positions among the tokens.
 
     numbers a b: 10 digits base 10     # or: words s: 20 symbols -5..5
     ensure z == abs(a - b)
     ensure negative == (a < b)
-    prompt a[1..10] 10 b[10..1] 11     # numbers are fixed tokens; a[1] is the lowest digit
+    prompt a[1..10] 10 b[10..1] 11     # a number is a fixed token; a[1] is the lowest digit
     answer negative z[1..10]
-    tokens a b z = 0..9                # optional: the tokens of the symbols; 0, 1, 2, ... without such a line
+    tokens a b z = 0..9                # optional: the tokens of the symbols, by default 0, 1, 2, ...
     tokens negative = 12 13
     stop 14                            # optional: one of these tokens must follow the answer
 
-The default base is 10. Every `ensure` line defines one answer, and every answer is written in full:
+The default base is 10. Every `ensure` line defines one answer, and the answer line lists every answer completely:
 
     z == FORM                          # the digits of a number; FORM uses + - *, constants, abs, max and min
     z == FORM mod 10^n                 # the lowest n digits, also for negative numbers
-    z[i] == EXPR for i in 1..n         # a symbol in every column, from a[i], sum(a[1..i]), max(a[1..i]), min(a[1..i])
-    flag == (FORM < FORM)              # 0 or 1; also and, or, not, and sum, max and min of a whole word: sum(a[1..n])
+    z[i] == EXPR for i in 1..n         # the symbol in each column, from a[i], sum(a[1..i]), max(a[1..i]), min(a[1..i])
+    flag == (FORM < FORM)              # 0 or 1; also with and, or, not, and with sum, max or min of a[1..n]
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from bitwright.rules.ensures import EnsureLine
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 from bitwright.transformers.specification import InputWord, Span, SpecificationReader, compile_lines, constant
 
-COMMENTS = re.compile(r"^\s*(//|/\*|--|;|%|'|\")|^(?!\s*ensure).*?(//|/\*)")  # comment signs of other languages
-MAX_TEXT = 1 << 20  # most bytes of a text
-MAX_LENGTH = 1_000  # most symbols of a word
-MAX_COLUMNS = MAX_LENGTH + 1  # most columns of an answer: a sum may have one more digit
+COMMENTS = re.compile(r"^\s*(//|/\*|--|;|%|'|\")|^(?!\s*ensure).*?(//|/\*)")  # comments of other languages
+MAX_TEXT = 1 << 20  # bytes of a text
+MAX_LENGTH = 1_000  # symbols of a word
+MAX_COLUMNS = MAX_LENGTH + 1  # of an answer; a sum may have one more digit
 MAX_TOKEN = 1 << 16
-MAX_SLOTS = 1 << 16  # most tokens of a line
+MAX_SLOTS = 1 << 16  # tokens of a line
 Slots = list[tuple[Token, int | Place]]
 
 
 class TaskError(InputError):
-    """A mistake in the text of a task, and its position."""
+    """Raised for a mistake in the text of a task, with its position."""
 
     def __init__(self, source: str, problem: Problem) -> None:
         super().__init__(f"{source}:{problem}" if problem.line else f"{source}: {problem}")
@@ -55,7 +55,7 @@ def load_task(path: str | Path) -> ColumnTask:
     try:
         return read_task(read_file(place, MAX_TEXT).decode("utf-8-sig"), str(place))
     except UnicodeDecodeError:
-        raise InputError(f"{place} is not the text of a task: it is not UTF-8") from None
+        raise InputError(f"{place} is not a task: the text must be UTF-8") from None
 
 
 def read_task(text: str, source: str = "task") -> ColumnTask:
@@ -72,7 +72,7 @@ def read_task(text: str, source: str = "task") -> ColumnTask:
     """
     if not isinstance(text, str):
         raise InputError(
-            f"read_task takes the text of a task, got {shorten(type(text).__name__)}; load_task reads a file"
+            f"read_task expects the text of a task, got {shorten(type(text).__name__)}; load_task reads a file"
         )
     parts, lines = _Parts(), text.splitlines()
     try:
@@ -84,7 +84,7 @@ def read_task(text: str, source: str = "task") -> ColumnTask:
     except InputError as error:
         raise TaskError(source, Problem(0, 0, str(error))) from None
     except OverflowError:
-        message = "its answers or flags can have more than 63 bits; use smaller constants, or mod a power of the base"
+        message = "answers and flags must fit 63 bits; use smaller constants, or reduce them mod a power of the base"
         raise TaskError(source, Problem(0, 0, message)) from None
 
 
@@ -100,7 +100,9 @@ class _Parts:
 
 def _read_line(parts: _Parts, line: str, number: int) -> None:
     if len(line) > MAX_LINE:
-        raise WrongError(Token(END, "", number, 1), f"a line may have at most {MAX_LINE:,} characters")
+        raise WrongError(
+            Token(END, "", number, 1), f"a line must have at most {MAX_LINE:,} characters, got {len(line):,}"
+        )
     if (sign := COMMENTS.search(line.partition("#")[0])) is not None:
         raise WrongError(Token(END, "", number, sign.start(sign.lastindex or 0) + 1), "comments start with #")
     first, *rest = SCANNER.pieces(line, number)
@@ -108,14 +110,14 @@ def _read_line(parts: _Parts, line: str, number: int) -> None:
     if first.text in ("numbers", "words"):
         for word in reader.words(first.text == "numbers"):
             if word.name in parts.words:
-                raise WrongError(first, f"'{word.name}' is declared twice")
+                raise WrongError(first, f"'{word.name}' is declared twice; remove one declaration")
             parts.words[word.name] = word
     elif first.text == "ensure":
         statement = " ".join(line[rest[0].column - 1 : rest[-1].column - 1].split())
         parts.ensures[statement] = reader.statement(False)
     elif first.text in ("prompt", "answer", "stop"):
         if first.text in parts.rows:
-            raise WrongError(first, f"a task has only one line '{first.text}'")
+            raise WrongError(first, f"a task must have only one line '{first.text}'; remove one")
         parts.rows[first.text] = first, reader.slots(first.text != "answer", first.text != "stop")
     elif first.text == "tokens":
         names = reader.names("=")
@@ -125,16 +127,16 @@ def _read_line(parts: _Parts, line: str, number: int) -> None:
 
 
 def _task(parts: _Parts, end: Token) -> ColumnTask:
-    """The task, after all lines are read."""
+    """Returns the task from its parsed lines."""
     if not parts.words or not parts.ensures or not {"prompt", "answer"} <= {*parts.rows}:
-        raise WrongError(end, "a task needs the lines 'numbers' or 'words', 'ensure', 'prompt' and 'answer'")
+        raise WrongError(end, "a task must have lines 'numbers' or 'words', 'ensure', 'prompt' and 'answer'")
     (prompt, read), (row, written) = parts.rows["prompt"], parts.rows["answer"]
     places = [slot for _, slot in written if isinstance(slot, Place)]
     digits = {place.word: place.column + 1 for place in sorted(places, key=lambda place: place.column)}
     lengths = {word.name: word.length for word in parts.words.values()}
     columned = {slot.word: token for token, slot in written if isinstance(slot, Place) and slot.column >= 0}
     if len(columned) > 1:
-        raise WrongError(row, f"only one answer may have columns, got {' and '.join(columned)}")
+        raise WrongError(row, f"only one answer can have columns, got {' and '.join(columned)}")
     name, answer = next(iter(columned.items()), ("", end))
     length = max(*lengths.values(), digits.get(name, 1))
     columns = compile_lines(parts.ensures, [*parts.words.values()], answer, digits.get(name, 0), length)
@@ -142,29 +144,29 @@ def _task(parts: _Parts, end: Token) -> ColumnTask:
     _check_places(row, written, {output: digits[name] if output == name else 0 for output in columns.outputs})
     for token in parts.tokens:
         if token.text not in {*columns.words, *columns.outputs}:
-            raise WrongError(token, f"'{token.text}' is neither a word nor an answer")
+            raise WrongError(token, f"'{token.text}' must be the name of a word or an answer")
     stop = tuple(slot for _, slot in parts.rows.get("stop", (end, []))[1] if isinstance(slot, int))
     tokens = {token.text: symbols for token, symbols in parts.tokens.items()}
     return ColumnTask(columns, PromptLayout(tuple(slot for _, slot in read), tuple(places), tokens, stop))
 
 
 def _check_places(row: Token, slots: Slots, lengths: dict[str, int]) -> None:
-    """Raises WrongError unless every column of these words, or a word without columns, appears in a row."""
+    """Raises WrongError unless a row contains exactly the columns of these words, and those without columns."""
     wanted = [Place(name, column) for name, length in lengths.items() for column in (range(length) if length else [-1])]
     for token, slot in slots:
         if isinstance(slot, Place) and slot not in wanted:
             if row.text == "answer" and slot.word not in lengths:
-                raise WrongError(token, f"no ensure line defines '{slot.word}'; add one, or leave it out")
+                raise WrongError(token, f"no ensure line defines '{slot.word}'; add one, or remove the name")
             raise WrongError(token, f"the {row.text} cannot contain {slot}; choose from {listing([*map(str, wanted)])}")
     if missing := [str(place) for place in wanted if place not in [slot for _, slot in slots]]:
         raise WrongError(row, f"the {row.text} lacks {listing(missing)}")
 
 
 class _TaskReader(SpecificationReader):
-    """Parses the rest of a line after its first word."""
+    """Parses a line after its first word."""
 
     def words(self, numbers: bool) -> list[InputWord]:
-        """`a b: 10 digits base 10`, or `s: 20 symbols -5..5`."""
+        """Parses `a b: 10 digits base 10`, or `s: 20 symbols -5..5`."""
         names, low = self.names(":"), 0
         length = self.between(1, MAX_LENGTH)
         self.expect("digits" if numbers else "symbols")
@@ -202,9 +204,9 @@ class _TaskReader(SpecificationReader):
                     " or ".join(["a token, which is a number"] * fixed + ["a place such as a[1]"] * places)
                 )
             if len(slots) > MAX_SLOTS:
-                raise WrongError(token, f"a line may have at most {MAX_SLOTS:,} tokens")
+                raise WrongError(token, f"a line must have at most {MAX_SLOTS:,} tokens")
         if not slots:
-            raise self.refuse("something")
+            raise self.refuse("a token or a place")
         return slots
 
     def places(self) -> list[Place]:
@@ -214,12 +216,14 @@ class _TaskReader(SpecificationReader):
         bounds = (part.first, part.last) if isinstance(part, Span) else (part.index, part.index)
         first, last = (constant(bound) for bound in bounds)
         if not 1 <= min(first, last) <= max(first, last) <= MAX_COLUMNS:
-            raise WrongError(part.token, f"columns are 1 to {MAX_COLUMNS:,}, got {shorten(first)}..{shorten(last)}")
+            raise WrongError(
+                part.token, f"columns must be between 1 and {MAX_COLUMNS:,}, got {shorten(first)}..{shorten(last)}"
+            )
         way = 1 if first <= last else -1
         return [Place(part.text, column - 1) for column in range(first, last + way, way)]
 
     def between(self, least: int, most: int) -> int:
-        """A constant."""
+        """Parses a constant between two limits."""
         token = self.next
         if not least <= (value := constant(self.sum())) <= most:
             raise WrongError(token, f"expected a number between {least:,} and {most:,}, got {shorten(value)}")

@@ -1,4 +1,8 @@
-"""Training of one-layer decoders on column-wise functions, until they are proved correct on every input."""
+"""Trains one-layer decoders on column-wise functions until they are proved correct on every input.
+
+All copies, each with its own seed, are trained at once in PyTorch. The residual stream is [token | position]. One head
+computes scores from positions, values from tokens, and an output of rank 1; RMS norms precede the MLP and the head.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +24,14 @@ from bitwright.transformers.decoder import Decoder, Head, Layer, Linear, Mlp, No
 from bitwright.transformers.layout import ColumnTask, Mixture, Place, mixture_of
 from bitwright.transformers.prover import Progress, decide
 
-Tensors = dict[str, Any]  # of torch, each with a first axis for the copies
+Tensors = dict[str, Any]  # PyTorch tensors; the first axis is the copies
 
-AHEAD = 32  # steps drawn at once
-TESTED = 4096  # inputs of the mixture on which training measures errors
+AHEAD = 32  # steps whose inputs are drawn at once
+TESTED = 4096  # inputs of the mixture for measuring errors
 SECONDS = 60.0  # time limit of a proof
-ROUNDS, ROUND_STEPS, ROUND_RATE = 8, 400, 3e-3  # how training continues for an unproved decoder
+ROUNDS, ROUND_STEPS, ROUND_RATE = 8, 400, 3e-3  # further training of unproved decoders
 EPS = 1e-5
-HOPELESS = 0.5  # training stops for a decoder that fails on a larger share of the mixture
+HOPELESS = 0.5  # training stops for a decoder with a larger share of wrong answers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +40,9 @@ class TrainingRecipe:
 
     Args:
         token_width, position_width: widths of the two halves of the residual stream.
-        hidden: units of the MLP.
-        steps: of Adam, each with a batch of inputs; the rate rises for 100 steps, then falls along a cosine to 1%.
+        hidden: number of hidden units of the MLP.
+        steps: number of Adam steps, each on a batch of inputs.
+        rate: learning rate after a warm-up of 100 steps; it then falls along a cosine to 1%.
     """
 
     token_width: int = 8
@@ -59,11 +64,11 @@ class TrainingRecipe:
 
 @dataclass(frozen=True)
 class TrainedDecoder:
-    """A trained decoder, and its proof results.
+    """A trained decoder and the decision about it.
 
     Args:
-        rounds: how many rounds followed the first training.
-        wrong: the share of the mixture that is answered incorrectly, after the first training and each round.
+        rounds: number of rounds after the first training.
+        wrong: the share of wrong answers on the mixture, after the first training and after each round.
     """
 
     seed: int
@@ -81,13 +86,13 @@ def train_until_proved(
     enough: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[TrainedDecoder, ...]:
-    """Trains one decoder per seed, and continues for further rounds with those that are not proved.
+    """Trains one decoder for each seed, with further rounds for decoders that are not proved.
 
-    Equal seeds give equal bytes on the same linear-algebra kernel.
+    Equal seeds give equal weights with the same linear-algebra kernel.
 
     Args:
-        enough: number of proved decoders that ends the training; None for all.
-        progress: called with the steps done and all steps, of the first training and of each round.
+        enough: training ends after this number of proved decoders; by default, after all of them.
+        progress: called with the completed steps and the total, for the first training and for each round.
     """
     if find_spec("torch") is None:
         raise InputError("training needs PyTorch; install it with: pip install 'bitwright[train]'")
@@ -120,7 +125,7 @@ def train_until_proved(
 
 
 def _decide(task: ColumnTask, decoder: Decoder, seed: int, before: tuple[float, ...]) -> TrainedDecoder:
-    """The proof results of a decoder, and the share of the mixture that it answers incorrectly."""
+    """Decides a decoder, and measures its share of wrong answers on the mixture."""
     inputs = mixture_of(task).draw(TESTED, np.random.default_rng([seed, 2]))
     wrong = float((forced_margins(decoder, task, inputs) <= 0).any(1).mean())
     decision = decide(decoder, task, seconds=SECONDS, seed=seed)
@@ -130,7 +135,7 @@ def _decide(task: ColumnTask, decoder: Decoder, seed: int, before: tuple[float, 
 def _batches(
     task: ColumnTask, mixture: Mixture, rngs: Sequence[np.random.Generator], steps: int, batch: int
 ) -> Iterator[Ints]:
-    """For each step (copies, batch, tokens): prompts, right answers, and a stop token if one must follow."""
+    """Yields (copies, batch, tokens) for each step: prompts, right answers, and the first stop token if any."""
     for begin in range(0, steps, AHEAD):
         count, rows = min(AHEAD, steps - begin), []
         for rng in rngs:
@@ -148,7 +153,7 @@ def _descend(
     rate: float,
     progress: Progress | None,
 ) -> None:
-    """Adam on the cross entropy; gradients of each copy are clipped to length 1."""
+    """Minimizes the cross entropy with Adam; the gradients of each copy are clipped to length 1."""
     import torch
 
     adam = torch.optim.Adam([*weights.values()], lr=rate, betas=(0.9, 0.99))
@@ -189,11 +194,11 @@ def _one_thread() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Frame:
-    """The structure of a task's positions: the vector of each is the sum of one for its column and one for its word.
+    """The columns and words of a task's positions; a position's vector is the sum of one for each of the two.
 
     Args:
-        column, word: (positions,) the last prompt position and the answers count as places of the answer, in the
-        column to be written next; fixed tokens belong to the column after the preceding word.
+        column, word: (positions,) the last prompt position and the answers belong to the answer, in the column to be
+        written next; fixed tokens belong to the column after the preceding word.
         first: the position after which the first answer is written.
         steps: number of tokens to write.
     """
@@ -205,7 +210,7 @@ class Frame:
 
 
 def frame_of(task: ColumnTask) -> Frame:
-    """The frame of a task."""
+    """Returns the frame of a task."""
     words, length, layout = task.columns.words, task.columns.length, task.layout
     lengths = (task.positions >= 0).sum(1).tolist()
     places: list[tuple[int, int]] = []
@@ -225,10 +230,10 @@ def frame_of(task: ColumnTask) -> Frame:
 def start(
     task: ColumnTask, token_width: int, position_width: int, hidden: int, seeds: Sequence[int], opposed: Sequence[bool]
 ) -> Tensors:
-    """Initial weights: waves over the symbols and over the columns, plus noise.
+    """Returns initial weights: waves over the symbols and the columns, plus noise.
 
     Args:
-        opposed: the words whose symbols start in the opposite order.
+        opposed: for each word, whether the waves over its symbols are reversed.
     """
     import torch
 
@@ -254,7 +259,7 @@ def _start_one(
         begin = (math.pi * wave * symbols[:, None]).cos() * 1.4 / wave**0.5 + shift[:count]
         tokens[list(task.tokens(name))[:count]] = begin.flip(0) if back else begin
     value = noise(token_width, 1, size=0.3 * token_width**-0.5)
-    value[0] += 1.0  # the longest wave: values rise with the symbols
+    value[0] += 1.0  # with the longest wave, values increase with the symbols
     turn = math.pi * (2 * torch.arange(position_width // 2) + 1) / columns.length
     turn = turn * torch.arange(columns.length + 1.0)[:, None]
     return {
@@ -274,7 +279,7 @@ def _start_one(
 
 
 def logits_of(weights: Tensors, frame: Frame, rows: Any) -> Any:
-    """(copies, n, steps, logits) of rows (copies, n, positions) of tokens."""
+    """Returns (copies, n, steps, logits) for tokens (copies, n, positions)."""
     import torch
 
     copies, n, _ = rows.shape
@@ -307,12 +312,12 @@ def _normed(x: Any) -> Any:
 
 
 def decoder_of(weights: Tensors, frame: Frame, copy: int) -> Decoder:
-    """One copy as a value."""
+    """Returns one copy as a decoder."""
     w = {name: of.detach()[copy].numpy().astype(np.float32) for name, of in weights.items()}
     position = _positions(weights, frame).detach()[copy].numpy().astype(np.float32)
     width, half = w["token"].shape[1], position.shape[1]
 
-    def beside(weight: Any, above: int, below: int) -> Linear:  # rows of zeros for the other half of the stream
+    def beside(weight: Any, above: int, below: int) -> Linear:  # zeros for the other half of the residual stream
         return Linear(np.pad(weight, ((above, below), (0, 0))))
 
     head = Head(

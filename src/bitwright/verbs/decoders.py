@@ -1,4 +1,4 @@
-"""Decoders and tasks by columns: `certify` for values, and what the command line does with their files."""
+"""`certify` for tasks and decoders, as values and as files, and the other commands for their files."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from bitwright.common.bits import shorten
-from bitwright.common.errors import InputError, option
+from bitwright.common.errors import InputError, counted, option
 from bitwright.common.files.storage import check_writable
 from bitwright.runs.progress import Progress
 from bitwright.transformers.certificate import check_claims, check_subject, read_certificate
 from bitwright.transformers.decision import Decision
-from bitwright.transformers.decoder import Decoder, describe_layer
+from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.files import FORMAT, describe_decoder, digest, load_decoder, save_decoder
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.modules import Module
@@ -33,12 +33,12 @@ def certify_decoder(
     seconds: float | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> Decision:
-    """Whether a decoder is right on every input of a task; `certify` has the arguments."""
+    """Decides whether a decoder is correct on every input of a task; see `certify` for the arguments."""
     columns = _as_task(task)
     if not isinstance(decoder, Decoder):
         raise InputError(
             f"a task needs a Decoder, got {shorten(repr(decoder), 60)}; load_decoder(path) reads one, from_gpt2 and "
-            "from_llama make one from the state dict of a module, and the module itself goes to module="
+            "from_llama convert a state dict; pass your module as module="
         )
     limit = SECONDS if seconds is None else seconds
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not (isfinite(limit) and limit >= 0):
@@ -53,14 +53,14 @@ def _as_task(task: object) -> ColumnTask:
     if isinstance(task, str) and "\n" in task:
         return read_task(task)
     got = shorten(repr(task), 60)
-    raise InputError(f"a decoder needs a task or the text of one, got {got}; load_task(path) reads one")
+    raise InputError(f"a decoder needs a task or its text, got {got}; load_task(path) reads a file")
 
 
 # ---- files
 
 
 def describe_file(path: Path) -> dict[str, Any]:
-    """What is in the file of a decoder, all of it read and checked."""
+    """Reads and checks a decoder file, and returns its facts."""
     decoder = load_decoder(path)
     positions, tokens, width = decoder.shape
     arrays = describe_decoder(decoder)[1]
@@ -73,7 +73,7 @@ def describe_file(path: Path) -> dict[str, Any]:
         "tokens": tokens,
         "positions": positions if positions > 1 else None,
         "width": width,
-        "layers": [describe_layer(layer) for layer in decoder.layers],
+        "layers": [counted(len(layer.heads), "head") for layer in decoder.layers],
         "final_norm": None if decoder.final_norm is None else decoder.final_norm.kind,
         "digest": digest(decoder),
         "sha256": sha256(path.read_bytes()).hexdigest(),
@@ -83,11 +83,11 @@ def describe_file(path: Path) -> dict[str, Any]:
 def certify_file(
     task: Path, network: Path | None, output: Path | None, *, seconds: float | None, tell: Teller
 ) -> Decision:
-    """Decides the decoder in a file, and writes the certificate to `output`."""
+    """Decides the decoder in a file, and writes the certificate to `output` unless that is None."""
     file = _named(task, network)
     if output is not None:
         if output.suffix != ".json":
-            raise InputError(f"{option('output')} takes a .json file, got {output}")
+            raise InputError(f"{option('output')} must end in .json for a task, got {output}")
         check_writable(output)
     decision = certify_decoder(load_task(task), load_decoder(file), seconds=seconds, progress=tell)
     if output is not None:
@@ -97,7 +97,7 @@ def certify_file(
 
 
 def check_file(task: Path, network: Path | None, certificate: Path, *, seconds: float | None, tell: Teller) -> Decision:
-    """Proves again what a certificate claims; raises ProofError for the first claim that does not hold."""
+    """Repeats the proofs of a certificate; raises ProofError for the first claim that does not hold."""
     claims, decoder, columns = read_certificate(certificate), load_decoder(_named(task, network)), load_task(task)
     check_subject(certificate, claims, columns, decoder)
     decision = certify_decoder(columns, decoder, seconds=seconds, progress=tell)
@@ -107,13 +107,13 @@ def check_file(task: Path, network: Path | None, certificate: Path, *, seconds: 
 
 def _named(task: Path, network: Path | None) -> Path:
     if network is None:
-        raise InputError(f"{task} is a task of a transformer; name its decoder: --network FILE.safetensors")
+        raise InputError(f"{task} is a task for a transformer; give its decoder: --network FILE.safetensors")
     return network
 
 
 def train_file(task: Path, output: Path, *, seeds: range, tell: Teller) -> TrainedDecoder:
-    """Trains decoders for the task in a file until one is proved, and writes that one, or the closest to it."""
-    with tell.working("steps of training") as step:
+    """Trains decoders for the task in a file until one is proved, and writes the proved decoder or the best one."""
+    with tell.working("training steps") as step:
         trained = train_until_proved(load_task(task), TrainingRecipe(), seeds=list(seeds), enough=1, progress=step)
     best = min(trained, key=lambda training: (not training.decision, training.wrong[-1], training.seed))
     save_decoder(best.decoder, output)
