@@ -37,7 +37,8 @@ from bitwright.common.errors import InputError
 )
 @click.option("--collect-only", is_flag=True, help="Train and write tables, draw nothing (needs no Matplotlib).")
 @click.option("--program", "target", default="", metavar="FILE|NAME", help="For templates and predictor: the program.")
-@opt.options("train", "--workers", "--bits", "--order", "--let", "--machine", "--quiet")
+@opt.options("certify", "--workers")
+@opt.options("train", "--bits", "--order", "--let", "--machine", "--quiet")
 def command(
     name: str,
     inputs: tuple[str, ...],
@@ -74,8 +75,8 @@ def command(
     from bitwright.verbs.numbers import parse_values
     from paper import FIGURES, Setting, make_figure, write_tables
 
-    if not target.name and (inputs or (target.bits, target.order, target.machine) != (None, None, None)):
-        raise InputError("inputs, --bits, --order and --machine go with --program")
+    if not target.name and (inputs or target.lets or (target.bits, target.order, target.machine) != (None, None, None)):
+        raise InputError("inputs, --bits, --order, --let and --machine go with --program")
     if minutes is not None and not minutes >= 0:
         raise InputError(f"--minutes must be 0 or more, got {minutes:g}")
     if device != "cpu":

@@ -16,7 +16,9 @@ import numpy as np
 from bitwright import Algorithm, addition, multiplication, permutation, validate
 from bitwright.cli import options as opt
 from bitwright.cli.progress import working
+from bitwright.engines.rules import LimitEngine
 from bitwright.validation import Tally, Validation
+from paper.kernel_engine import KernelEngine
 
 TASKS = ("permutation", "addition", "multiplication")
 
@@ -30,9 +32,11 @@ def algorithm_of(task: str, bits: int) -> Algorithm:
 
 def validations(task: str, most: int, random: int | None) -> Iterator[Validation]:
     """Every input at 1, 2, ... bits by the predictor in closed form, or `random` ones by dense linear algebra."""
-    engine = "limit"
+    engine_class = LimitEngine if random is None else KernelEngine
     for bits in range(1, most + 1):
-        yield validate(algorithm_of(task, bits), engine=engine, rounding="sign", random=random)
+        algorithm = algorithm_of(task, bits)
+        engine = engine_class(algorithm.program, algorithm.program.templates, "sign")
+        yield validate(algorithm, engine=engine, random=random)
 
 
 @click.command("check")

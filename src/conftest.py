@@ -1,4 +1,4 @@
-"""Examples in docstrings write their files, and keep their networks, in a folder of their own."""
+"""Examples in docstrings write their files to a temporary folder."""
 
 from __future__ import annotations
 

@@ -11,14 +11,10 @@ from numpy.typing import NDArray
 from bitwright import Algorithm, Program, addition, parse
 from bitwright.common.bits import BoolArray
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.engines.protocol import ArrayBatch, Engine
 from bitwright.networks import IntegerNetwork, Recipe, quantize, train
 from bitwright.proofs.exhaustion.domains import StatesDomain
 from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.encoding.training_set import TrainingSet
-from bitwright.theory.predictor import Predictor
-from bitwright.theory.rounding import Rounding, round_outputs
 
 # Bits that nothing writes (idle, seen), a block without templates (idle), a full block (a), and one with two bits.
 ODD_RULES = """
@@ -43,29 +39,6 @@ output out
 def every_state(program: Program) -> StatesDomain:
     """The domain of all choices in all blocks of a program."""
     return StatesDomain(Pattern.of_state(program))
-
-
-class KernelEngine(Engine):
-    """The limit of networks of the whole state, by a dense solve with the general kernel (Theorem 3.1)."""
-
-    name = "kernel"
-
-    def __init__(self, program: Program, examples: int, rounding: Rounding) -> None:
-        self.program, self.examples, self.rounding = program, examples, rounding
-        self._set = TrainingSet(program, examples - program.templates)
-        self._limit = Predictor(self._set.inputs().toarray(), self._set.labels().toarray())
-
-    def begin(self, states: BoolArray, long: bool = False) -> ArrayBatch:  # noqa: ARG002
-        return ArrayBatch(self, states)
-
-    def outputs(self, states: BoolArray) -> tuple[FloatArray, NDArray[np.int64]]:
-        """The real outputs, and n."""
-        return self._limit.mean(self._set.encode(states)), self._set.matches(states)[1]
-
-    def following(self, states: BoolArray) -> tuple[BoolArray, FloatArray]:
-        outputs, n = self.outputs(states)
-        # at n = 1 unset bits have mean exactly 0, which a solve turns into about 1e-16
-        return round_outputs(outputs, n, self.program.writers, self.examples, self.rounding, tolerance=1e-9)
 
 
 def engine_of(program: Program, network: IntegerNetwork) -> CellEngine:

@@ -172,7 +172,6 @@ def speed(program: NodeProgram, cells: Any, sizes: list[int]) -> None:
         "templates": {"engine": "templates"},
         "limit": {"engine": "limit"},
         "network (cells)": {"network": cells},
-        "network (cells, evaluated)": {"network": cells, "evaluate": True},
         "sampled": {"engine": "sampled", "networks": 200},
     }
     for nodes in sizes:

@@ -69,7 +69,7 @@ def _rounding() -> dict[str, str]:
         "size addition calibrated": whole(sizes["calibrated"]["networks"]),
         "random programs": said("explanation/theory.md", r"rejects \d+ of (\d+) such programs"),
         "random refused": said("explanation/theory.md", r"rejects (\d+) of \d+ such programs"),
-        "random failing": said("explanation/theory.md", r"such programs; (\d+) of these fail in some state"),
+        "random failing": said("explanation/theory.md", r"such programs, although only (\d+) of these"),
     }
     bits = max(int(one["bits"]) for one in table("figures/ensemble-complexity.csv", task="addition"))
     found["ensembles bits"] = whole(bits)
@@ -129,7 +129,7 @@ def _width() -> dict[str, str]:
         "spread wide low": fixed(min(wide)),
         "spread wide high": fixed(max(wide)),
         "spread K most": whole(max(int(one["K"]) for one in spreads)),
-        "narrow per example": said("explanation/theory.md", r"The width is at least (\d+) K: with fewer units"),
+        "narrow per example": said("explanation/theory.md", r"The width is at least (\d+) K, because with fewer units"),
         "exact seeds": whole(len({one["seed"] for one in table("figures/width-law-exact.csv")})),
         "size expected": cell(sizes[1]),
         "size runs": cell(sizes[2]),
@@ -177,7 +177,9 @@ def _executions() -> dict[str, str]:
     return {
         "runs examples": next(cells[2] for cells in _executions_table() if cells[1] == "640 states of runs"),
         "runs local": whole(line("cells.jsonl", pattern="addition, 2 positions a cell")["local_states"]),
-        "runs width": cell(said("explanation/networks.md", r"345 local states\), int8, width ([\d,]+), one network")),
+        "runs width": cell(
+            said("explanation/networks.md", r"345 local states\), with 8-bit integers and width ([\d,]+)\.")
+        ),
         "runs trials": whole(len({one["trial"] for one in table("figures/executions.csv")})),
         "unseen states": cell(said("explanation/networks.md", r"([\d,]+) states of 4-bit products contain")),
         "unseen shown": said("explanation/networks.md", r"states of 4-bit products contain (\d+) of the"),
@@ -214,7 +216,7 @@ def _errata() -> dict[str, str]:
     wrong = sum(one["mismatches"] for one in random)
     return {
         "errata count": whole(len(entries)),
-        "errata carry": said("explanation/errata.md", r"with 2 bits (\d+ of the \d+) sums are wrong"),
+        "errata carry": said("explanation/errata.md", r"with 2 bits, (\d+ of the \d+) sums are wrong"),
         "errata copy": said(
             "explanation/errata.md", r"with l copies, (\d+ of the \d+) products of 4-bit numbers are wrong"
         ),
@@ -292,7 +294,7 @@ def _cells_row(found: dict[str, Any]) -> str:
 
 
 def _executions_table() -> list[list[str]]:
-    return page_table("explanation/networks.md", "cells", "learned from", "different examples")
+    return page_table("explanation/networks.md", "cells", "training data", "different examples")
 
 
 def _executions_row(cells: list[str]) -> str:

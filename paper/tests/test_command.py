@@ -21,7 +21,7 @@ BAD = {
     ("orders", "--minutes", "-1"): "--minutes must be 0 or more",
     ("beyond", "--device", "meta"): "there is no device 'meta'; use cpu or cuda",
     ("orders", "--workers", "many"): "workers must be a number",
-    ("beyond", "--let", "l=3"): "--let goes with rule files (.bw)",
+    ("beyond", "--let", "l=3"): "--let and --machine go with --program",
 }
 
 

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from long import examples
 from programs import all_states, crowded
-from whole import KernelEngine
 
 from bitwright import InputError, Program, addition, multiplication, parse
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
 from bitwright.proofs.ranges import reachable_range
 from bitwright.theory.proof import smallest_examples
 from bitwright.theory.rounding import Rounding
+from paper.kernel_engine import KernelEngine
 
 
 @settings(max_examples=examples(30))

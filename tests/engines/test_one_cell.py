@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import for_each
-from whole import KernelEngine, odd_program
+from whole import odd_program
 
 from bitwright import Algorithm, InputError, addition, certify, multiplication, permutation, run, train
 from bitwright.engines.cells.wiring import Wiring
@@ -19,6 +19,7 @@ from bitwright.rules.pattern import Pattern, pattern_of
 from bitwright.rules.text import load_any
 from bitwright.runs.successors import random_executions, successors
 from bitwright.theory.rounding import Rounding
+from paper.kernel_engine import KernelEngine
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 from safetensors.numpy import load_file, save
-from whole import KernelEngine, engine_of
+from whole import engine_of
 
 from bitwright import InputError, addition
 from bitwright.networks import FloatNetwork, Recipe, load_network, quantize, save_network, train
@@ -20,6 +20,7 @@ from bitwright.theory.encoding.training_set import LABELS, Labels, StateSet, Tra
 from bitwright.theory.predictor import Predictor, kernel_ends
 from bitwright.theory.rounding import round_outputs
 from bitwright.verbs.executions import Sample, cell_set
+from paper.kernel_engine import KernelEngine
 
 ALGORITHM = addition(2)
 PROGRAM = ALGORITHM.program

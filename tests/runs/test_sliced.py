@@ -9,7 +9,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from long import examples
 from programs import CASES, Case, crowded, random_program
-from whole import KernelEngine
 
 from bitwright import Algorithm, Program, Word, multiplication, parse, run
 from bitwright.common.bits import BoolArray
@@ -20,6 +19,7 @@ from bitwright.runs.sliced import Outcome, Rows, SlicedRuns, counting, numbers
 from bitwright.theory.decisions import Decisions, decide
 from bitwright.theory.encoding import unpack
 from bitwright.validation.judge import Walker
+from paper.kernel_engine import KernelEngine
 
 SEEDS = st.integers(0, 2**32 - 1)
 
