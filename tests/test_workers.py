@@ -172,7 +172,7 @@ def test_an_address_where_nothing_listens(scheme: str) -> None:
         port = server.getsockname()[1]
     workers = Workers.parse(f"{scheme}127.0.0.1:{port}")
     needs_client = scheme == "ray://" and find_spec("grpc") is None
-    with pytest.raises(InputError, match="Ray's client" if needs_client else rf"answers at .*127.0.0.1:{port} \("):
+    with pytest.raises(InputError, match="Ray's client" if needs_client else rf"responds at .*127.0.0.1:{port} \("):
         next(workers.map(power, (3, None), range(2)))
 
 

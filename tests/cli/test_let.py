@@ -43,11 +43,11 @@ def test_the_kinds_of_cells_stay_but_the_program_is_another() -> None:
 @pytest.mark.parametrize(
     ("lets", "message"),
     [
-        ({"n": 3}, "subtraction has no line 'let n'; its numbers are l"),
-        ({"l": 2**31}, "let l takes an integer below 2^31, got 2147483648"),
-        ({"l": -(2**31)}, "let l takes an integer below 2^31, got -2147483648"),
-        ({"l": True}, "let l takes an integer below 2^31, got True"),
-        ({"l": 3.0}, "let l takes an integer below 2^31, got 3.0"),
+        ({"n": 3}, "subtraction has no line 'let n'; it defines l"),
+        ({"l": 2**31}, "the value of let l must be an integer below 2^31, got 2147483648"),
+        ({"l": -(2**31)}, "the value of let l must be an integer below 2^31, got -2147483648"),
+        ({"l": True}, "the value of let l must be an integer below 2^31, got True"),
+        ({"l": 3.0}, "the value of let l must be an integer below 2^31, got 3.0"),
     ],
 )
 def test_what_is_no_number_of_the_file_is_refused(lets: dict[str, int], message: str) -> None:
@@ -70,7 +70,7 @@ def test_a_value_that_no_number_has_is_refused_before_other_problems(parse_it: A
 def test_a_size_that_cannot_be_is_a_problem_where_it_shows() -> None:
     with pytest.raises(ProgramError) as refusal:
         load(SUBTRACTION, {"l": 0})
-    assert str(refusal.value.problems[0]) == "3:6: 'a' needs an extent of at least 1, got 0"
+    assert str(refusal.value.problems[0]) == "3:6: a dimension of 'a' must be at least 1, got 0"
 
 
 # On the command line.

@@ -77,7 +77,7 @@ def test_a_wrong_bit_is_the_answer_no(states: Path, capsys: Capture) -> None:
 BAD: list[tuple[list[str], str]] = [
     (["infer", "{states}", "--blocks", "fnd"], "did you mean 'find'"),
     (["infer", "{states}", "--blocks", "p[*] q[*]; c[*]; c[9]"], "index out of range: c[9]"),
-    (["infer", "{states}", "--blocks", "p[1] q[1]"], "in no block"),
+    (["infer", "{states}", "--blocks", "p[1] q[1]"], "not in any block"),
     (["infer", "{states}", "--blocks", "none.bw"], "there is no file"),
     (["infer", "{states}", "--blocks", "multiplication"], "other bits than the executions"),
     (["infer", "{states}", "--blocks", "find", "-o", "x.txt"], "a .bw file"),

@@ -223,14 +223,14 @@ def setting() -> Setting:
 
 
 BLOCK_PROBLEMS = {
-    "p[2], p[3] are in no block": lambda s: s.b.block(s.p[1], s.q[:], s.f),
-    "f is in no block": lambda s: s.b.block(s.p[:], s.q[:]),
+    "p[2], p[3] are not in any block": lambda s: s.b.block(s.p[1], s.q[:], s.f),
+    "f is not in any block": lambda s: s.b.block(s.p[:], s.q[:]),
     "at most 16 bits, got 17": lambda s: s.b.block(s.b.bits("r", 10)[:], s.p[:], s.q[:], s.f),
 }
 RULE_PROBLEMS = {
-    "'when' names a bit twice: p[1], p[1]": lambda s: s.b.when(s.p[1] == 1, s.p[1] == 1).write(s.f),
-    "'when' names a bit twice: p[2], p[1], p[2]": lambda s: s.b.when(s.p[2] == 1, s.p[1] == s.p[2]).write(s.f),
-    "this rule tests no bit": lambda s: s.b.when().write(s.f),
+    "'when' tests a bit twice: p[1], p[1]": lambda s: s.b.when(s.p[1] == 1, s.p[1] == 1).write(s.f),
+    "'when' tests a bit twice: p[2], p[1], p[2]": lambda s: s.b.when(s.p[2] == 1, s.p[1] == s.p[2]).write(s.f),
+    "this rule tests no bits": lambda s: s.b.when().write(s.f),
     "two templates for p[1]=1 (and 0 for p[2], p[3], q[1], q[2], q[3]): test_builder.py:": lambda s: (
         s.b.when(s.q[2] == 0, s.p[1] == 1).write(s.f),
         s.b.when(s.p[1] == 1).write(s.q[1]),
@@ -277,11 +277,11 @@ def test_all_problems_come_at_once_each_with_the_line_of_python_that_made_it() -
         b.build()
     found = {int(problem.place.split(":")[1]) - declared: problem.message for problem in refusal.value.problems}
     assert found == {
-        0: "lost[1], lost[2], lost[3], lost[4], lost[5] and 2 more are in no block; add a 'block' for them",
-        2: f"p[2] is in two blocks; test_builder.py:{declared + 1} has it too",
-        3: "'when' spans blocks: p[1], p[3] must share one block",
+        0: "lost[1], lost[2], lost[3], lost[4], lost[5] and 2 more are not in any block; add a 'block' for them",
+        2: f"p[2] is in two blocks; test_builder.py:{declared + 1} also contains it",
+        3: "'when' spans blocks; p[1], p[3] must share one block",
         4: "'when' without 'write'",
-        5: "this rule writes no bit",
+        5: "this rule writes no bits",
     }
     assert len(refusal.value.problems) == 5
     assert str(refusal.value).endswith("(and 4 more problems)")
@@ -297,18 +297,21 @@ def test_misuse_is_refused_where_it_happens() -> None:
     b = Builder()
     p, m = b.bits("p", 3), b.bits("m", 2, 2)
     for mistake, message in (
-        (lambda: b.bit("p"), "bits 'p' are declared twice"),
-        (lambda: b.bits("z", 2, 0), r"bits 'z' need extents of at least 1, got \[2, 0\]"),
-        (lambda: b.bits("z", -1), r"bits 'z' need extents of at least 1, got \[-1\]"),
+        (lambda: b.bit("p"), "'p' is declared twice"),
+        (lambda: b.bits("z", 2, 0), r"the dimensions of 'z' must be at least 1, got \[2, 0\]"),
+        (lambda: b.bits("z", -1), r"the dimensions of 'z' must be at least 1, got \[-1\]"),
         (lambda: p[1, 2], r"p\[3\] takes 1 index, got 2"),
         (lambda: m[1], r"m\[2,2\] takes 2 ind(ex|ices), got 1"),
-        (lambda: p[1:2], r"p\[3\] takes \[:\] for a whole index; use span for a part of it"),
+        (lambda: p[1:2], r"p\[3\] only takes \[:\] as a slice; use span for part of a dimension"),
         (lambda: p[1] == 2, "a bit is 0 or 1, but p is compared with 2"),
         (lambda: p[span(1, 2)] != [0, -1], "a bit is 0 or 1, but p is compared with"),
         (lambda: p[span(2, 4)], r"index out of range: p\[4\], declared as p\[3\]"),
         (lambda: b.block(p[1], p[-1]), r"index out of range: p\[-1\], declared as p\[3\]"),
-        (lambda: b.block(p[span(1, 3)], m[1, span(1, 2)]), r"indices of different lengths: \[2, 3\]"),
-        (lambda: b.when(p[span(1, 3)] == 1).write(m[1, span(1, 2)]), r"indices of different lengths: \[2, 3\]"),
+        (lambda: b.block(p[span(1, 3)], m[1, span(1, 2)]), r"indices must have the same length, got lengths \[2, 3\]"),
+        (
+            lambda: b.when(p[span(1, 3)] == 1).write(m[1, span(1, 2)]),
+            r"indices must have the same length, got lengths \[2, 3\]",
+        ),
     ):
         with pytest.raises(InputError, match=message):
             mistake()

@@ -96,5 +96,5 @@ def test_a_builder_names_its_line() -> None:
     with pytest.raises(ProgramError) as refusal:
         b.build()
     messages = [problem.message for problem in refusal.value.problems]
-    assert messages[0] == "the block p[3] is in no cell; add a 'cell' for it"
+    assert messages[0] == "the block p[3] is not in any cell; add a 'cell' for it"
     assert messages[1].startswith("the block p[2] is in two cells; test_cell_lines.py:")

@@ -86,24 +86,24 @@ def test_an_input_of_the_same_name_as_an_output() -> None:
 PROBLEMS = [
     ("ensure foo == 1", 8, "'foo' is not an input or output"),
     ("ensure in.sum == 1", 8, "'sum' is not an input"),
-    ("ensure sum + 1", 12, "not true or false"),
-    ("ensure odd = 1", 12, "equality is =="),
+    ("ensure sum + 1", 12, "not a condition"),
+    ("ensure odd = 1", 12, "use == for equality"),
     ("ensure sum == a // (b + 1)", 21, "must be a constant"),
     ("ensure sum == (a < b)", 18, "takes numbers"),
-    ("ensure a and odd", 8, "'and' takes what is true or false"),
+    ("ensure a and odd", 8, "'and' takes a condition"),
     ("ensure sum[7] == 1", 8, "has 6"),
-    ("ensure sum[i] == 1 for i in 1..n", 8, "sum[7] is no bit"),
-    ("ensure a == b == sum", 15, "one comparison at a time"),
-    ("ensure sum == 2^(0-1)", 16, "an exponent is 0 to"),
+    ("ensure sum[i] == 1 for i in 1..n", 8, "index out of range: sum[7]"),
+    ("ensure a == b == sum", 15, "cannot be chained"),
+    ("ensure sum == 2^(0-1)", 16, "an exponent must be between 0 and"),
     ("ensure sum == a % (l - l)", 17, "at least 1, got 0"),
     ("ensure (a == b", 15, "expected ')'"),
     ("ensure", 7, "expected a number or a name"),
     ("ensure sum == a $ b", 17, "unexpected character '$'"),
     ("ensure sum[a] == 1", 12, "an index must be a constant"),
-    ("ensure sum == 1 for l in 1..2", 21, "already a name"),
+    ("ensure sum == 1 for l in 1..2", 21, "already in use"),
     ("invariant at a: b == 1", 14, "'at' takes a single bit"),
     ("where sum < a", 7, "'sum' is not an input"),
-    ("where a + 1", 9, "not true or false"),
+    ("where a + 1", 9, "not a condition"),
     ("output lost = carry[2]\nensure lost == 0", 8, "output 'lost' is never set"),
 ]
 
@@ -140,7 +140,7 @@ steps 1
 )
 def test_a_signed_word_of_one_bit_is_no_truth(line: str) -> None:
     """On, it is -1, and a truth that is on is 1."""
-    with pytest.raises(ProgramError, match="true or false"):
+    with pytest.raises(ProgramError, match="true or false|condition"):
         parse(f"{SIGNED}ensure {line}\n")
 
 

@@ -50,7 +50,7 @@ def test_problems_name_the_file_the_line_and_the_column(tmp_path: Path) -> None:
     path = written(tmp_path, b"\xef\xbb\xbfbits x\nblock x y\n\nwhen x=1 write z\nsteps q")
     with pytest.raises(ProgramError) as refused:
         load(path)
-    assert str(refused.value) == f"{path}:2:9: unknown bit 'y'; declare it with bits (and 2 more problems)"
+    assert str(refused.value) == f"{path}:2:9: unknown bit 'y'; declare it with 'bits' (and 2 more problems)"
     assert [(problem.line, problem.column) for problem in refused.value.problems] == [(2, 9), (4, 16), (5, 7)]
 
 

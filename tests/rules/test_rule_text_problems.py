@@ -160,13 +160,13 @@ def test_all_mistakes_of_a_file_are_listed_in_order() -> None:
     assert [str(problem) for problem in problems_of(HEAD + "whn f=1 write g\nsteps 3 $\ninput q\nhalt 3")] == [
         "4:1: unknown statement 'whn'; did you mean 'when'?",
         "5:9: unexpected character '$'",
-        "7:6: expected 'at', found '3' (the form is: halt when flag, or halt at fixed point)",
+        "7:6: expected 'at', found '3' (for example: halt when flag, or halt at fixed point)",
     ]
     mistakes = "when x[i]=1 write y[i+1] for i in 1..4\nwhen f=2 write f\ninput q"
     assert [str(problem) for problem in problems_of(HEAD + mistakes)] == [
         "4:19: index out of range: y[5], declared as y[4] (at i=4)",
         "5:6: a bit is 0 or 1, but 'f' is compared with 2; compare a number bit by bit: x[1]=n%2 x[2]=n//2%2",
-        "6:7: unknown bit 'q'; declare it with bits",
+        "6:7: unknown bit 'q'; declare it with 'bits'",
     ]
 
 

@@ -36,12 +36,14 @@ def test_the_tables_of_a_program_give_it_back(program: Program) -> None:
 
 
 REFUSED: dict[str, Callable[[], object]] = {
-    "template 0 names block 2, but blocks are numbered 0 to 1": lambda: make(templates=[(2, 0, [0])]),
-    "template 0 has configuration 4; its block of 2 bits has 0 to 3": lambda: make(templates=[(0, 4, [0])]),
+    "template 0 has block 2, but blocks are numbered 0 to 1": lambda: make(templates=[(2, 0, [0])]),
+    "configuration of template 0 must be between 0 and 3 for its block of 2 bits, got 4": lambda: make(
+        templates=[(0, 4, [0])]
+    ),
     "configuration of template 0 must be an integer, got [1]": lambda: make(templates=[(0, [1], [0])]),
     "template 0 must be (block, configuration, writes), got (0, 1)": lambda: make(templates=[(0, 1)]),
-    "template 1 has 'q', which is not a bit": lambda: make(templates=[(0, 1, [0]), (0, 2, ["q"])]),
-    "block 1 has 3, which is not a bit; give a name, or a number below 3": lambda: make(blocks=[["flag"], [3]]),
+    "template 1 contains 'q', which is not a bit": lambda: make(templates=[(0, 1, [0]), (0, 2, ["q"])]),
+    "block 1 contains 3, which is not a bit; use a name or a number below 3": lambda: make(blocks=[["flag"], [3]]),
     "'1p' cannot name a bit": lambda: make(bits=["1p"]),
     "the bits of 'p' must be consecutive": lambda: make(bits=["p[1]", "p[3]"]),
 }
@@ -64,10 +66,10 @@ def test_all_problems_are_found_at_once() -> None:
     with pytest.raises(ProgramError) as refusal:
         make(blocks=[["p[1]", "p[1]"], ["flag"], ["flag"]], templates=[(1, 1, [2]), (1, 1, []), (1, 1, [0])])
     assert [str(problem) for problem in refusal.value.problems] == [
-        "block 2: flag is in two blocks; block 1 has it too",
-        "block 0: p[1] is twice in one block",
-        "template 1: this rule writes no bit",
-        "p[2] is in no block; add a 'block' for it",
+        "block 2: flag is in two blocks; block 1 also contains it",
+        "block 0: p[1] is listed twice in one block",
+        "template 1: this rule writes no bits",
+        "p[2] is not in any block; add a 'block' for it",
     ]
 
 

@@ -15,12 +15,15 @@ def states() -> np.ndarray:
     return np.random.default_rng(3).random((5, 8)) < 0.5
 
 
-def test_a_trace_needs_only_a_layout(states: np.ndarray) -> None:
+def trace_of(states: np.ndarray) -> Trace:
     recorder = Recorder(LAYOUT)
     for state in states:
         recorder.add(state)
-    trace = recorder.trace(4)
-    assert trace == Trace.from_states(LAYOUT, states)
+    return recorder.trace(len(states) - 1)
+
+
+def test_a_trace_needs_only_a_layout(states: np.ndarray) -> None:
+    trace = trace_of(states)
     assert np.array_equal(trace.states(), states)
     assert (trace.steps, len(trace)) == (4, 5)
     for step in range(5):
@@ -32,7 +35,7 @@ def test_a_trace_needs_only_a_layout(states: np.ndarray) -> None:
 
 
 def test_a_trace_without_a_program_is_shown_without_matches(states: np.ndarray) -> None:
-    trace = Trace.from_states(LAYOUT, states)
+    trace = trace_of(states)
     heading, *lines = str(trace).splitlines()
     assert heading.split() == ["step", "p", "m[1]", "m[2]", "f"]
     for step, line in enumerate(lines):
@@ -42,17 +45,11 @@ def test_a_trace_without_a_program_is_shown_without_matches(states: np.ndarray) 
 
 
 def test_traces_are_equal_when_their_states_are(states: np.ndarray) -> None:
-    trace, same = Trace.from_states(LAYOUT, states), Trace.from_states(LAYOUT, states.copy())
+    trace, same = trace_of(states), trace_of(states.copy())
     assert trace == same
     assert hash(trace) == hash(same)
     changed = states.copy()
     changed[2, 3] ^= True
-    assert trace != Trace.from_states(LAYOUT, changed)
+    assert trace != trace_of(changed)
     assert trace != Trace(LAYOUT, trace.packed, np.zeros((4, 8), dtype=np.float32))
-    assert trace.first(2) == Trace.from_states(LAYOUT, states[:3])
-
-
-@pytest.mark.parametrize("shape", [(8,), (0, 8), (3, 7)])
-def test_states_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(InputError, match=r"states.*8"):
-        Trace.from_states(LAYOUT, np.zeros(shape, dtype=bool))
+    assert trace.first(2) == trace_of(states[:3])

@@ -54,9 +54,9 @@ def test_check_has_problems_and_warnings(tmp_path: Path) -> None:
     ("text", "message"),
     [
         (b"bits x", "rule text must be a str, got bytes; decode them first"),
-        (None, "rule text must be a str, got a NoneType"),
-        (Path("a.bw"), "rule text must be a str, got a PosixPath"),
-        ("collatz.bw", r"1:1: expected rule text.* name of a file; open\('collatz.bw'\) reads it"),
+        (None, "rule text must be a str, got NoneType"),
+        (Path("a.bw"), "rule text must be a str, got PosixPath"),
+        ("collatz.bw", r"1:1: expected rule text, got a file name; read it with open\('collatz.bw'\)"),
         ("examples/graphs/flood.bw\n", "the name of a file"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Converts numbers to bits and back; bit order is defined here and nowhere else.
+"""Converts numbers to bits and back; only this module defines the bit order.
 
 Index 1 (position 0 of an array) is the least significant bit, as in the paper.
 """
@@ -21,13 +21,13 @@ from bitwright.common.errors import shorten as shorten
 
 BoolArray = NDArray[np.bool_]
 
-MAX_DIGITS = 1_000_000  # CPython's conversion is quadratic; beyond this it would seem to hang
+MAX_DIGITS = 1_000_000  # CPython's quadratic conversion would seem to hang on longer numbers
 _LOCK = RLock()
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F_]+|0[bB][01_]+|[0-9][0-9_]*")
 
 
 def width_of(value: int) -> int:
-    """The number of bits `value` needs, at least one.
+    """Returns the number of bits that `value` needs, at least one.
 
     >>> width_of(0), width_of(719)
     (1, 10)
@@ -64,12 +64,12 @@ def whole_number(value: int, name: str, least: int | None = None, most: int | No
     3
     """
     try:
-        found = index(value)
+        number = index(value)
     except TypeError:
         raise InputError(f"{name} must be an integer, got {shorten(repr(value))}") from None
-    if least is not None and most is not None and not least <= found <= most:
-        raise InputError(f"{name} must be between {least:,} and {most:,}, got {shorten(found)}")
-    return found
+    if least is not None and most is not None and not least <= number <= most:
+        raise InputError(f"{name} must be between {least:,} and {most:,}, got {shorten(number)}")
+    return number
 
 
 def from_bits(bits: BoolArray, signed: bool = False) -> int:

@@ -32,10 +32,10 @@ def entry(function: Any) -> Callable[..., Any]:
 def _forget(function: Any) -> bool:
     """Removes the cache indices of a function's module; returns whether there were any."""
     module = function.__module__.rpartition(".")[2]
-    kept = list(Path(function.stats.cache_path or ".").glob(f"{module}.*.nbi"))
-    for path in kept:
+    indices = list(Path(function.stats.cache_path or ".").glob(f"{module}.*.nbi"))
+    for path in indices:
         path.unlink(missing_ok=True)
-    return bool(kept)
+    return bool(indices)
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -44,5 +44,5 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """Inlines a function into its callers: a call that passes arrays costs as much as a step."""
+    """Inlines a function into its callers, because a call that passes arrays costs as much as a step."""
     return numba.njit(nogil=True, inline="always")(function)

@@ -17,7 +17,7 @@ class KernelError(BitwrightError):
 
 
 def can_compile() -> bool:
-    """Whether the compiler is installed."""
+    """Returns whether the compiler is installed."""
     try:
         return find_spec("cuda.bindings.nvrtc") is not None and find_spec("cuda.bindings.driver") is not None
     except ModuleNotFoundError:
@@ -48,10 +48,10 @@ class Kernel:
         )
 
 
-def _argument(given: Any) -> tuple[Any, Any]:
-    if hasattr(given, "data_ptr"):
-        return given.data_ptr(), ctypes.c_void_p
-    return given, ctypes.c_int if isinstance(given, int) else ctypes.c_float
+def _argument(value: Any) -> tuple[Any, Any]:
+    if hasattr(value, "data_ptr"):
+        return value.data_ptr(), ctypes.c_void_p
+    return value, ctypes.c_int if isinstance(value, int) else ctypes.c_float
 
 
 def _compiled(text: str, architecture: str) -> bytes:
@@ -75,7 +75,7 @@ def _compiled(text: str, architecture: str) -> bytes:
 
 def _checked(answer: tuple[Any, ...]) -> Any:
     """Returns the results of a CUDA call after its error code; raises KernelError on failure."""
-    code, *found = answer
+    code, *results = answer
     if int(code):
         raise KernelError(f"CUDA reported {code!r}")
-    return found[0] if found else None
+    return results[0] if results else None

@@ -40,11 +40,11 @@ class InputError(BitwrightError):
 
 
 class TrainCellsError(InputError):
-    """Raised where a network of the program's cells would work; the command line adds how to train one."""
+    """Raised if a network trained on cells would work; the command line explains how to train one."""
 
 
 class OtherKindError(TrainCellsError):
-    """Raised for a program with a kind of cell that the network was not trained for."""
+    """Raised for a program with a kind of cell that the network was not trained on."""
 
 
 class EffortError(InputError):
@@ -59,7 +59,7 @@ class BitwrightWarning(UserWarning):
     >>> with catch_warnings(record=True, action="always") as caught:
     ...     _ = parse("bits x y\\nblock x\\nblock y\\nwhen y=1 write x\\nwhen x=1 write x\\ninput x")
     >>> print(caught[0].message)
-    program:4:1: this rule never matches: y can never be on, since no input, no start and no rule that can match sets it
+    program:4:1: this rule never matches: y can never be on, because no input, 'start' line or matching rule sets it
     """
 
 
@@ -79,7 +79,7 @@ class ProofError(BitwrightError):
         self.about = about  # the program that was checked: name, of, program_id
 
     def to_dict(self) -> dict[str, object]:
-        """The result in the form `bitwright certify --check --json` prints."""
+        """Returns the result in the form `bitwright certify --check --json` prints."""
         return {"holds": False, "certified": False, "reason": str(self), **self.about}
 
 
@@ -110,7 +110,7 @@ class ProgramError(BitwrightError):
     ... except ProgramError as error:
     ...     for problem in error.problems:
     ...         print(problem)
-    2:12: unknown bit 'q'; declare it with bits
+    2:12: unknown bit 'q'; declare it with 'bits'
     3:19: index out of range: p[3], declared as p[2]
     """
 
@@ -144,7 +144,7 @@ _spelling: list[Callable[[str], str]] = []  # how messages spell options; the la
 
 
 def option(name: str) -> str:
-    """The name of an option as the user typed it: `sizes` in Python, `--sizes` on the command line."""
+    """Returns the name of an option as the user typed it: `sizes` in Python, `--sizes` on the command line."""
     return _spelling[-1](name) if _spelling else name
 
 
@@ -159,12 +159,12 @@ def spelling(spell: Callable[[str], str]) -> Iterator[None]:
 
 
 def printable(text: str) -> str:
-    """Replaces line breaks, escape codes and similar characters, so that a message stays on one line."""
+    """Replaces line breaks, escape codes and similar characters, to keep a message on one line."""
     return text if text.isprintable() else "".join(ch if ch.isprintable() else "?" for ch in text)
 
 
 def shorten(value: int | str, most: int = 40) -> str:
-    """Shortens a value so that it fits on one line of an error message."""
+    """Shortens a value to fit on one line of an error message."""
     if isinstance(value, int):
         if value.bit_length() > 130:
             return f"a number of {value.bit_length():,} bits"
@@ -194,11 +194,11 @@ class Report:
         return next(iter(self.report()))
 
     def rows(self) -> Iterable[str]:
-        """The lines below the sentence."""
+        """Returns the lines below the sentence; none by default."""
         return ()
 
     def report(self) -> Iterable[str]:
-        """All lines."""
+        """Returns all lines of the report."""
         return [self.sentence, *self.rows()]
 
     def __str__(self) -> str:
@@ -229,9 +229,9 @@ def check_choice(what: str, word: object, known: Sequence[Choice]) -> Choice:
     >>> check_choice("colour", "red", ["red", "green"])
     'red'
     """
-    for one in known:
-        if word == one:
-            return one
+    for choice in known:
+        if word == choice:
+            return choice
     choices = " or ".join([", ".join(known[:-1]), *known[-1:]] if len(known) > 1 else known)
     raise InputError(f"there is no {what} '{shorten(str(word))}'; choose {choices}{suggestion(str(word), known)}")
 
@@ -246,7 +246,7 @@ def thousandths(number: float) -> str:
 
 
 def rounded_down(number: float, digits: int = 3) -> str:
-    """Formats a lower bound with a few significant digits, rounded down so that it remains one.
+    """Formats a lower bound with a few significant digits, rounded down to remain a lower bound.
 
     >>> rounded_down(9.99784), rounded_down(0.49975585), rounded_down(-1.7651)
     ('9.99', '0.499', '-1.77')
@@ -267,7 +267,7 @@ def readable(number: int, most: int = 10**40) -> str:
 
 
 def listing(items: Sequence[str], most: int = 5) -> str:
-    """Formats a list as `a, b, c and 7 more`, which stays readable at any length."""
+    """Formats a list of any length as `a, b, c and 7 more`."""
     if len(items) <= most:
         return ", ".join(items)
     return f"{', '.join(items[:most])} and {len(items) - most:,} more"

@@ -29,7 +29,7 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[list[str], Calla
 
 
 def is_a(value: object, home: str) -> bool:
-    """Whether a value is an instance of the class at `module:name`; does not import that module.
+    """Returns whether a value is an instance of the class at `module:name`; does not import that module.
 
     >>> is_a(1, "fractions:Fraction")
     False
@@ -39,7 +39,7 @@ def is_a(value: object, home: str) -> bool:
 
 
 class Shown:
-    """A result that notebooks display as drawn by the viewer, which is imported only then."""
+    """A result that notebooks display with a viewer, which is imported on first use."""
 
     def _repr_html_(self) -> str:
         viewer: Any = import_module("bitwright.verbs.notebook")

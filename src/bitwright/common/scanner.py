@@ -46,7 +46,7 @@ class WrongError(Exception):
 
 
 class Scanner:
-    """Scans lines; `kinds` are tried in order, and a kind in `refusals` is an error with an offset and a message.
+    """Splits lines into tokens; tries `kinds` in order and rejects those in `refusals`, with an offset and a message.
 
     >>> scanner = Scanner({"name": "[a-z]+", "comment": ";.*", "other": "."}, {"other": lambda text: (0, "no name")})
     >>> [str(token) for token in scanner.tokens("one two ; three", 1, Problems())]
@@ -63,7 +63,7 @@ class Scanner:
 
     def pieces(self, text: str, line: int) -> list[Token]:
         """Returns the tokens of a line without its comment, ending with an `end` token; applies no refusals."""
-        found: list[Token] = []
+        tokens: list[Token] = []
         end = len(text)
         for match in self._pieces.finditer(text):
             kind = match.lastgroup
@@ -72,25 +72,25 @@ class Scanner:
             if kind == "comment":
                 end = match.start(kind)
                 break
-            found.append(tuple.__new__(Token, (kind, match[kind], line, match.start(kind) + 1, 0)))  # the fastest way
-        found.append(Token(END, "", line, end + 1))
-        return found
+            tokens.append(tuple.__new__(Token, (kind, match[kind], line, match.start(kind) + 1, 0)))  # the fastest way
+        tokens.append(Token(END, "", line, end + 1))
+        return tokens
 
     def tokens(self, text: str, line: int, problems: Problems) -> list[Token]:
         """Returns the tokens of a line of bounded length; skips the rest of the line at a refused token."""
         if len(text) > MAX_LINE:
-            place = Token(END, "", line, 1)
-            raise problems.stop(place, f"a line has at most {MAX_LINE:,} characters, got {len(text):,}; split it")
-        found = self.pieces(text, line)
-        for token in found:
+            message = f"a line may have at most {MAX_LINE:,} characters, got {len(text):,}; split it"
+            raise problems.stop(Token(END, "", line, 1), message)
+        tokens = self.pieces(text, line)
+        for token in tokens:
             if token.kind in self._refusals:
                 further, message = self._refusals[token.kind](token.text)
                 raise problems.stop(token._replace(column=token.column + further), message)
-        return found
+        return tokens
 
 
 def lines_of(text: str) -> Iterator[str]:
-    """Yields lines one at a time, because a hostile text may have very many."""
+    """Yields lines one at a time, because a malicious text may have very many."""
     start = 0
     while (end := text.find("\n", start)) >= 0:
         yield text[start:end]
@@ -136,7 +136,7 @@ class TextPlace(Protocol):
 
 
 class Problems:
-    """All problems of a text, each noted once."""
+    """All problems of a text, without duplicates."""
 
     def __init__(self) -> None:
         self._found: dict[Problem, None] = {}

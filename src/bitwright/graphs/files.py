@@ -116,7 +116,7 @@ def _separator_of(text: str, suffix: str) -> str | None:
 
 
 def _rows(text: str, separator: str | None, path: object) -> Iterator[tuple[int, list[str]]]:
-    """The number and the columns of every line that is neither blank nor a comment.
+    """Returns the number and the columns of every line that is neither blank nor a comment.
 
     With commas or tabs, a column may be in double quotes.
 
@@ -136,7 +136,7 @@ def _rows(text: str, separator: str | None, path: object) -> Iterator[tuple[int,
 
 
 def _content(line: str, separator: str | None) -> str:
-    """The line without its comment, which starts with a # at the beginning or after white space.
+    """Returns the line without its comment, which starts with a # at the beginning or after white space.
 
     If columns may be quoted, a # in quotes does not start a comment.
     """
@@ -209,7 +209,7 @@ def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
 
 
 def _node_link(text: str, path: Path, directed: bool) -> NamedGraph:
-    """The format of networkx's node_link_data: objects with an id, and objects with a source and a target."""
+    """Returns the format of networkx's node_link_data: objects with an id, and objects with a source and a target."""
     import networkx
 
     _says_itself(directed, path)

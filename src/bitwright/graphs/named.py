@@ -38,7 +38,7 @@ class NamedGraph:
         return {name: number for number, name in enumerate(self.names)}
 
     def number(self, name: object) -> int:
-        """The number of the node with this name; values other than text are converted to text."""
+        """Returns the number of the node with this name; values other than text are converted to text."""
         try:
             return self.numbers[str(name)]
         except KeyError:
@@ -158,12 +158,12 @@ def _in_order(nodes: int, pairs: IntArray, turns: IntArray) -> tuple[Topology, l
 
 
 def is_matrix(what: object) -> bool:
-    """Whether this is a dense or sparse array that may be an adjacency matrix."""
+    """Returns whether this is a dense or sparse array that may be an adjacency matrix."""
     return isinstance(what, np.ndarray) or (hasattr(what, "tocoo") and hasattr(what, "shape"))
 
 
 def from_matrix(matrix: Any) -> NamedGraph:
-    """The graph of an adjacency matrix: nonzero entries are edges, and their values the attribute `weight`.
+    """Returns the graph of an adjacency matrix: nonzero entries are edges, and their values the attribute `weight`.
 
     A symmetric matrix is an undirected graph. In any other matrix the edges point from row to column. Nodes are
     numbered from 0, and the ports of a node are in the order of its neighbours.
@@ -222,7 +222,7 @@ _FORMS = {
 
 
 def is_shape(text: str) -> bool:
-    """Whether a text is a shape, such as `torus:20x30`, rather than a file name."""
+    """Returns whether a text is a shape, such as `torus:20x30`, rather than a file name."""
     name, colon, rest = text.partition(":")
     return (
         bool(colon) and re.fullmatch("[a-z]+", name) is not None and len(name) > 1 and not rest.startswith(("/", "\\"))
@@ -230,7 +230,7 @@ def is_shape(text: str) -> bool:
 
 
 def shaped_graph(text: str) -> NamedGraph:
-    """The graph of a shape and its size; nodes are named 0, 1, ..., or by row and column: 3.7.
+    """Returns the graph of a shape and its size; nodes are named 0, 1, ..., or by row and column: 3.7.
 
     >>> shaped_graph("torus:3x4").topology
     <Topology: 12 nodes, 48 edges>
@@ -268,7 +268,7 @@ def _board(board: Board, diagonal: bool, names: list[str]) -> NamedGraph:
 
 
 def _random(nodes: int, edges: int, seed: int = 0) -> IntArray:
-    """The given number of distinct edges between different nodes, drawn uniformly."""
+    """Returns the given number of distinct edges between different nodes, drawn uniformly."""
     most = nodes * (nodes - 1) // 2
     if edges > most:
         raise InputError(f"{nodes:,} nodes have at most {most:,} edges, got {edges:,}")

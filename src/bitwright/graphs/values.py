@@ -50,7 +50,7 @@ def values_for(
     program: str = "the program",
     lets: Sequence[str] = (),
 ) -> dict[str, IntArray]:
-    """An array for each input: a value per node, per port, or one number for the graph.
+    """Returns an array for each input: a value per node, per port, or one number for the graph.
 
     Missing inputs come from the column with their name in `table`, otherwise from that attribute of the graph. `lets`
     are the overridable numbers of the program, for the message about a value that is too large.
@@ -99,7 +99,7 @@ class _Input:
         return values
 
     def _one_each(self, given: Any) -> list[Any] | None:
-        """The values, if given in order, one per node or port."""
+        """Returns the values, if given in order, one per node or port."""
         if isinstance(given, np.ndarray):
             if given.ndim != 1:
                 raise InputError(f"{self.word.name} must be an array of one dimension, got {given.ndim}")
@@ -165,11 +165,11 @@ class _Input:
         return self._beside(found) if others is None else {**dict.fromkeys(range(self.count), others), **found}
 
     def _beside(self, found: dict[int, Any]) -> dict[int, Any]:
-        """These values; if no item is named, the graph's or table's values under the name of this input."""
+        """Returns these values; if no item is named, the graph's or table's values under the name of this input."""
         return found if self.marks else {**self._known().get(self.word.name, {}), **found}
 
     def _named(self, key: str) -> list[int]:
-        """The items that a text names: a node, or the edges A-B."""
+        """Returns the items that a text names: a node, or the edges A-B."""
         if self.of_nodes:
             return [self.graph.number(key)]
         dashes = [at for at, letter in enumerate(key) if letter == "-"]
@@ -184,7 +184,7 @@ class _Input:
         return self._items(pairs[0] if pairs else splits[0])
 
     def _is_item(self, key: Any) -> bool:
-        """Whether this names a node, or is a pair that names the ends of an edge."""
+        """Returns whether this names a node, or is a pair that names the ends of an edge."""
         if self.of_nodes:
             return str(key) in self.graph.numbers
         return isinstance(key, tuple) and len(key) == 2 and all(str(name) in self.graph.numbers for name in key)
@@ -238,7 +238,7 @@ class _Input:
         return np.array(values, dtype=np.int64)
 
     def _whole(self, value: Any, name: str, label: Callable[[int], str] | None = None, item: int = 0) -> int:
-        """A value as a number within bounds."""
+        """Returns a value as a number within bounds."""
         number = whole_number(value)
         if number is not None and self.least <= number <= self.most:
             return number
@@ -268,7 +268,7 @@ class _Input:
 
 
 def whole_number(value: Any) -> int | None:
-    """An integer of any type, or a text with an integer; None for everything else.
+    """Returns an integer of any type, or a text with an integer; None for everything else.
 
     >>> [whole_number(value) for value in (3, True, 3.0, "0x10", "3.0", 2.5, "x")]
     [3, 1, 3, 16, 3, None, None]

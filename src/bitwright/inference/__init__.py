@@ -56,7 +56,7 @@ class Evidence:
         self.bits = self.before.shape[1]
 
     def block(self, bits: Sequence[int]) -> SeenBlock:
-        """The configurations of a block of these bits in the states."""
+        """Returns the configurations of a block of these bits in the states."""
         places = np.asarray(bits, dtype=np.int64)
         config = self.before[:, places] @ (1 << np.arange(len(places)))
         order = np.argsort(config, kind="stable")
@@ -112,7 +112,7 @@ def pack_rows(states: BoolArray) -> Rows:  # (N, k) -> (N, words)
 
 
 def unpack_rows(rows: Rows, bits: int) -> BoolArray:
-    """The inverse of `pack_rows`."""
+    """Returns the inverse of `pack_rows`."""
     return unpack(rows, bits).T
 
 
@@ -131,7 +131,7 @@ class Contradiction:
 
 
 def find_contradiction(elimination: Elimination) -> Contradiction | None:
-    """The contradiction with the shortest witness among those compared; None if the data are consistent."""
+    """Returns the contradiction with the shortest witness among those compared; None if the data are consistent."""
     wrong = elimination.unexplained
     if not wrong.any():
         return None
@@ -198,7 +198,7 @@ class Recovered:
         return self.seen == self.configurations and not self.undetermined
 
     def program(self) -> Program:
-        """The program of the confirmed writes, without the open ones."""
+        """Returns the program of the confirmed writes, without the open ones."""
         templates = [
             (number, int(config), np.flatnonzero(row).tolist())
             for number, (block, rows) in enumerate(
@@ -212,7 +212,7 @@ class Recovered:
         return Program.from_tables(self.layout, self.blocks, templates)
 
     def open_lines(self) -> Iterator[str]:
-        """The writes that are not determined, as rules."""
+        """Returns the writes that are not determined, as rules."""
         for block, kept, proved in zip(
             self.elimination.blocks, self.elimination.open, self.elimination.confirmed, strict=True
         ):
@@ -224,6 +224,6 @@ class Recovered:
                 yield f"when {when} write {' '.join(self.layout.name_of(bit) for bit in written)}"
 
     def reproduced(self, program: Program) -> int:
-        """The number of states for which a program takes the right step."""
+        """Returns the number of states for which a program takes the right step."""
         made = successors(program, self.executions.before)
         return int((made == self.executions.after).all(axis=1).sum())

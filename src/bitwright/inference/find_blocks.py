@@ -49,7 +49,7 @@ class FoundBlocks:
 def find_blocks(
     executions: Executions, most: int = MAX_FOUND, looks: int | None = None, progress: Progress | None = None
 ) -> FoundBlocks:
-    """The smallest blocks, of at most `most` bits, that explain executions; `progress` gets the steps taken."""
+    """Returns the smallest blocks, of at most `most` bits, that explain executions; `progress` gets the steps taken."""
     looks = _LOOKS + 2 * _JOIN * len(executions.names) if looks is None else looks
     search = _Search(executions, most, SearchBudget(looks, progress))
     start = frozenset((bit,) for bit in range(len(executions.names)))
@@ -86,7 +86,7 @@ class _Search:
         self._may_keep = max(1, _KEPT // max(1, self.evidence.after.nbytes))
 
     def solve(self, blocks: Blocks) -> Blocks | None:
-        """These blocks with the fewest joins that explain the data; None if there are none."""
+        """Returns these blocks with the fewest joins that explain the data; None if there are none."""
         self.budget.spend(_JOIN)
         choices = self._choices(blocks)
         if not choices:
@@ -146,7 +146,7 @@ class _Search:
         return sorted((block for block in joined if len(block) <= self.most), key=lambda block: (len(block), block))
 
     def _read_together(self, state: int, bit: int, size: int) -> list[Block]:
-        """The sets of `size` bits whose values in this state occur in no state that leaves the bit off."""
+        """Returns the sets of `size` bits whose values in this state occur in no state that leaves the bit off."""
         known, sizes = self._ways.get((state, bit)) or ([], self._sets(state, bit))
         self._ways[state, bit] = known, sizes
         while len(known) <= size:
@@ -173,7 +173,7 @@ class _Search:
         return found
 
     def split(self, blocks: Blocks) -> Blocks:
-        """The same blocks, each split as long as the parts still explain the data."""
+        """Returns the same blocks, each split as long as the parts still explain the data."""
         for block in sorted(blocks, key=lambda block: (-len(block), block)):
             for chosen in range(1, 1 << len(block) - 1):
                 left = tuple(bit for place, bit in enumerate(block) if chosen >> place & 1)
@@ -191,7 +191,7 @@ def _join(blocks: Blocks, way: Block) -> Blocks:
 
 
 def _first_rows(executions: Executions) -> IntArray:
-    """The first of each group of equal executions."""
+    """Returns the first of each group of equal executions."""
     both = np.packbits(np.concatenate([executions.before, executions.after], axis=1), axis=1)
     return np.sort(np.unique(both, axis=0, return_index=True)[1])
 

@@ -43,9 +43,9 @@ class Word:
 
 @dataclass(frozen=True)
 class Sizing:
-    """The means to rebuild a program at other sizes: its numbers by name, and a function of such numbers.
+    """Rebuilds a program at other sizes, from its numbers by name and a function of these numbers.
 
-    A shipped algorithm has one number, `bits`; a rule text has its plain `let` lines, and the first is its size.
+    A shipped algorithm has one number, `bits`. Rule text has its literal `let` lines, the first of which is the size.
 
     >>> from bitwright import addition
     >>> sizing = addition(4).sizing
@@ -54,11 +54,11 @@ class Sizing:
     """
 
     numbers: Mapping[str, int]
-    make: Callable[..., Any]  # an Algorithm or a NodeProgram; importable, so that other processes can load it
+    make: Callable[..., Any]  # returns an Algorithm or a NodeProgram; importable, so that other processes can load it
     text: str | None = None  # the rule text for all sizes
 
     def at(self, **numbers: int) -> Any:
-        """The program with these numbers instead of its own."""
+        """Builds the program with these numbers in place of its own."""
         return self.make(**{**self.numbers, **numbers})
 
 
@@ -67,11 +67,11 @@ class Algorithm(Shown):
     """A program together with its inputs, outputs, start bits and stopping condition.
 
     Inputs and outputs are words, or arrays of bits of a Builder. Without outputs, every number and flag of the program
-    is an output. `start` lists the bits that are on at the start: names such as "carry[1]", bits of a Builder, or bit
-    numbers. With `halt`, a bit given in the same way, the run is done when that bit is on, or when a step changes
-    nothing (`FIXED_POINT`); `steps` is then the limit. Without `halt` the run takes exactly `steps` steps.
-    `matches` and `examples` are assumptions for the theory: a certificate uses `matches` only on request, and says so.
-    `ensures` hold at the end of every run whose inputs satisfy all `conditions`.
+    is an output. `start` lists the bits that are initially on: names such as "carry[1]", bits of a Builder, or bit
+    numbers. `halt` is a bit, given in the same form, or `FIXED_POINT`: the run ends when that bit is on or when a step
+    changes nothing, and after `steps` steps at the latest. Without `halt`, the run takes exactly `steps` steps.
+    `matches` and `examples` are assumptions for the theory; certificates use `matches` only on request, and report it.
+    `ensures` must hold at the end of every run whose inputs satisfy all `conditions`.
 
     >>> from bitwright.rules import Builder
     >>> b = Builder()
@@ -93,62 +93,60 @@ class Algorithm(Shown):
     steps: int | None = None
     halt: Halt = None
     description: str = ""
-    matches: int | None = None  # declared, not proved: no state of a run matches more templates than this
-    examples: int | None = None  # declared size of the training set with padding, for the sign rule
+    matches: int | None = None  # assumed: no state of a run matches more templates than this
+    examples: int | None = None  # assumed size of the padded training set, for the sign rule
     ensures: tuple[EnsureLine, ...] = field(default=(), repr=False, compare=False)  # on final inputs and outputs
     invariants: tuple[EnsureLine, ...] = field(default=(), repr=False, compare=False)  # about every state of a run
     conditions: tuple[EnsureLine, ...] = field(default=(), repr=False, compare=False)  # on the allowed inputs
-    sizing: Sizing | None = field(default=None, repr=False, compare=False)  # how to rebuild it at another size
-    computer: Any = field(default=None, repr=False, compare=False)  # for code: the machine on which it is loaded
+    sizing: Sizing | None = field(default=None, repr=False, compare=False)  # rebuilds it at another size
+    computer: Any = field(default=None, repr=False, compare=False)  # for machine code: the machine that it is loaded on
 
     def __post_init__(self) -> None:
         self._check_kinds()
         if self.halt is None and self.steps is None:
             object.__setattr__(self, "halt", FIXED_POINT)
         self._check_bits()
-        if (
-            not self.outputs and self.program.wired is None
-        ):  # on a graph nodes have outputs, but the graph itself may have none
+        if not self.outputs and self.program.wired is None:  # a graph may have no outputs besides those of its nodes
             fields = (f for f in self.program.layout.fields if len(f.shape) <= 1)
             object.__setattr__(self, "outputs", tuple(Word(f.name, tuple(f.bits().tolist())) for f in fields))
         if self.steps is not None and not 0 <= self.steps < 2**31:
             raise InputError(f"steps must be at least 0 and below 2^31, got {self.steps}")
         for _, problem in count_problems(self.program, self.matches, self.examples):
             raise InputError(problem)
-        for word, what in STATED:
-            object.__setattr__(self, what, self._stated(word, what))
+        for word, attribute in STATED:
+            object.__setattr__(self, attribute, self._stated(word, attribute))
 
     def _stated(self, word: str, what: str) -> tuple[EnsureLine, ...]:
         """Parses and checks the lines of one kind; raises InputError for a line that is invalid here."""
         lines = getattr(self, what)
         if not isinstance(lines, tuple | list):
             raise InputError(f"{what} must be a tuple of str such as 'sum == p + q', got {_got(lines)}")
-        found = []
+        checked = []
         for line in lines:
             try:
                 parsed = line if isinstance(line, EnsureLine) else read(line, word == "invariant")
-                found.append(stated(parsed, self.program, self.inputs, self.outputs, parsed.lets, word))
+                checked.append(stated(parsed, self.program, self.inputs, self.outputs, parsed.lets, word))
             except WrongError as error:
                 raise InputError(f"{what}, {str(line)!r}, column {error.token.column}: {error.message}") from None
             except InputError as error:
                 raise InputError(f"{what}, {line!r}, {error}") from None
-        return tuple(found)
+        return tuple(checked)
 
     def _check_kinds(self) -> None:
         """Raises InputError for fields of the wrong type."""
         if not isinstance(self.program, Program):
             got = type(self.program).__name__
-            raise InputError(f"the program of an algorithm must be a Program, as from Builder.build(), got a {got}")
+            raise InputError(f"the program of an algorithm must be a Program, as from Builder.build(), got {got}")
         for what in ("name", "description"):
             if not isinstance(text := getattr(self, what), str):
                 raise InputError(f"the {what} of an algorithm must be a str, got {_got(text)}")
         for what, words in (("inputs", self.inputs), ("outputs", self.outputs)):
-            given = words if isinstance(words, tuple | list) else (words,)
-            found = [Word(one.field.name, one) if isinstance(one, Bits | Ref) else one for one in given]  # type: ignore[arg-type]
-            for word in found:
+            items = words if isinstance(words, tuple | list) else (words,)
+            items = [Word(bits.field.name, bits) if isinstance(bits, Bits | Ref) else bits for bits in items]  # type: ignore[arg-type]
+            for word in items:
                 if not isinstance(word, Word):
                     raise InputError(f"{what} must be words such as Word('x', x[:]) or bits, got {_got(word)}")
-            object.__setattr__(self, what, tuple(found))
+            object.__setattr__(self, what, tuple(items))
         for name in ("steps", "matches", "examples"):
             if (value := getattr(self, name)) is not None:
                 if isinstance(value, bool | np.bool_):
@@ -156,7 +154,7 @@ class Algorithm(Shown):
                 object.__setattr__(self, name, whole_number(value, name))
 
     def _check_bits(self) -> None:
-        """Replaces bits by their numbers; raises InputError for invalid ones."""
+        """Replaces bits with their numbers; raises InputError for invalid bits."""
         layout = self.program.layout
         for what, words in (("input", self.inputs), ("output", self.outputs)):
             checked = tuple(_checked(word, layout, what) for word in words)
@@ -171,7 +169,7 @@ class Algorithm(Shown):
             object.__setattr__(self, "halt", one_bit(layout, self.halt, "halt"))
 
     def __call__(self, inputs: Mapping[str, Any] | None = None, **values: Any) -> Any:
-        """Runs the program; returns the output, or a dictionary if there are several; arrays give arrays, as in `run`.
+        """Runs the program and returns its output, or a dictionary of several outputs. Arrays give arrays, as in `run`.
 
         >>> from bitwright import addition
         >>> addition(4)(p=3, q=9)
@@ -179,13 +177,13 @@ class Algorithm(Shown):
         >>> addition(4)(p=[1, 2, 3], q=9)
         array([10, 11, 12])
         """
-        done = import_module("bitwright.verbs.run").run(self, inputs, **values)
-        if not np.all(done.halted):
+        result = import_module("bitwright.verbs.run").run(self, inputs, **values)
+        if not np.all(result.halted):
             raise InputError(f"{self.name} did not halt within its step limit; run(...) returns the unfinished run")
-        return done.value if len(self.outputs) == 1 else done.outputs
+        return result.value if len(self.outputs) == 1 else result.outputs
 
     def state(self, values: Mapping[str, int]) -> BoolArray:  # (k,)
-        """The start state of a run with these input values.
+        """Returns the initial state of a run with these input values.
 
         >>> from bitwright import addition
         >>> addition(2).state({"p": 3, "q": 1}).astype(int)  # p[1] p[2] q[1] q[2] c[1] c[2]
@@ -204,7 +202,7 @@ class Algorithm(Shown):
         return tuple(line.under(self.conditions) for line in self.ensures)
 
     def allows(self, inputs: Mapping[str, int]) -> bool:
-        """Whether these input values satisfy all `where` lines.
+        """Returns whether these input values satisfy all `where` lines.
 
         >>> from bitwright import parse
         >>> rules = parse("bits x[2]\\nblock x[1..2]\\nwhen x[1]=1 x[2]=0 write x[2]\\ninput x\\nwhere x > 1")
@@ -215,16 +213,16 @@ class Algorithm(Shown):
 
     @property
     def input_bits(self) -> IntArray:
-        """The bits of all input words, one word after the other, lowest bit first."""
+        """The bits of all input words in order, lowest bit first."""
         return np.array([bit for word in self.inputs for bit in word.bits], dtype=np.int64)
 
     @property
     def output_bits(self) -> IntArray:
-        """The bits of all output words, in the same order."""
+        """The bits of all output words in order, lowest bit first."""
         return np.array([bit for word in self.outputs for bit in word.bits], dtype=np.int64)
 
     def states(self, values: BoolArray) -> BoolArray:  # (batch, input bits) -> (batch, k)
-        """The start states of runs, for many values of the input bits at once.
+        """Returns the initial states of runs for many values of the input bits at once.
 
         >>> from bitwright import permutation
         >>> permutation([2, 1]).states(np.array([[True, False], [True, True]])).astype(int)
@@ -237,7 +235,7 @@ class Algorithm(Shown):
         return states
 
     def read(self, state: BoolArray) -> dict[str, int]:
-        """The output values, by name, in a state of k bits.
+        """Returns the output values in a state of k bits, by name.
 
         >>> from bitwright import addition
         >>> addition(2).read(np.array([0, 1, 0, 0, 0, 1], dtype=bool))
@@ -246,11 +244,11 @@ class Algorithm(Shown):
         return {word.name: from_bits(state[list(word.bits)], word.signed) for word in self.outputs}
 
     def to_dict(self) -> dict[str, Any]:
-        """Its contents, as `bitwright show --json` prints them.
+        """Returns the contents in the form that `bitwright show --json` prints.
 
         >>> from bitwright import addition
-        >>> found = addition(4).to_dict()
-        >>> found["templates"], found["inputs"]
+        >>> contents = addition(4).to_dict()
+        >>> contents["templates"], contents["inputs"]
         (16, {'p': 4, 'q': 4})
         """
         from bitwright.rules import summary
@@ -268,13 +266,16 @@ class Algorithm(Shown):
             "outputs": {word.name: len(word.bits) for word in self.outputs},
             "steps": self.steps,
             "halt": program.layout.name_of(self.halt) if isinstance(self.halt, int) else self.halt,
-            "names": [vars(item) for item in summary.names(program)],
-            "rules": [vars(item) for item in summary.rules(program)],
+            "names": [
+                dict(zip(("name", "bits", "writers_min", "writers_max"), row, strict=True))
+                for row in summary.names(program)
+            ],
+            "rules": [{"count": count, "text": text} for text, count in summary.rules(program)],
             "never_written": summary.never_written(program),
         }
 
     def text_lines(self) -> Iterator[str]:
-        """Its canonical rule text, cells included; parsing it gives an equal algorithm.
+        """Yields the canonical rule text, including cells; parsing it gives an equal algorithm.
 
         >>> from bitwright import addition
         >>> next(addition(4).text_lines())
@@ -293,16 +294,15 @@ class Algorithm(Shown):
             yield f"steps {self.steps}"
         if self.halt is not None:
             yield "halt at fixed point" if self.halt == FIXED_POINT else f"halt when {name_of(self.halt)}"
-
         if self.matches is not None:
             yield f"matches {self.matches}"
         if self.examples is not None:
             yield f"examples {self.examples}"
-        for first, what in STATED:
-            yield from (f"{first} {line.line()}" for line in getattr(self, what))
+        for keyword, attribute in STATED:
+            yield from (f"{keyword} {line.line()}" for line in getattr(self, attribute))
 
     def text(self) -> str:
-        """The canonical rule text as one string.
+        """Returns the canonical rule text as one string.
 
         >>> from bitwright import permutation
         >>> print(permutation([2, 1]).text(), end="")
@@ -321,17 +321,17 @@ class Algorithm(Shown):
         return "\n".join(self.text_lines()) + "\n"
 
     def same_as(self, other: Algorithm) -> bool:
-        """Whether both do the same computation in the same way; names and descriptions do not count.
+        """Returns whether two algorithms are equal except for their names and descriptions.
 
         >>> from bitwright import addition, parse
         >>> parse(addition(4).text()).same_as(addition(4))
         True
         """
-        mine, theirs = (
+        left, right = (
             (a.program, a.inputs, a.outputs, set(a.start), a.steps, a.halt, a.matches, a.examples)
             for a in (self, other)
         )
-        return mine == theirs
+        return left == right
 
     def __repr__(self) -> str:
         return f"Algorithm '{self.name}': {self.program.sizes}"
@@ -345,37 +345,37 @@ def stated(
     lets: Mapping[str, int],
     word: str,
 ) -> EnsureLine:
-    """Parses a `where`, `ensure` or `invariant` line with the text's numbers; raises WrongError if it is invalid."""
+    """Checks a `where`, `ensure` or `invariant` line and adds the numbers of its text; raises WrongError."""
     ensure = word == "ensure"
-    entered = {one.name: len(one.bits) for one in inputs}
+    entered = {item.name: len(item.bits) for item in inputs}
     fields = {item.name: item.size for item in program.layout.fields if len(item.shape) <= 1}
     if ensure and outputs:
-        fields = {one.name: len(one.bits) for one in outputs}
+        fields = {item.name: len(item.bits) for item in outputs}
     values = {} if word == "where" else fields
     lets = {name: value for name, value in lets.items() if name not in {*entered, *values}}
-    what = {"where": "an input", "ensure": "an input or output"}.get(word, "an array or bit")
-    signed = [{one.name for one in words if one.signed} for words in (inputs, outputs if ensure else ())]
-    Scope(entered, values, lets, what, *signed).check(line)
+    kind = {"where": "an input", "ensure": "an input or output"}.get(word, "an array or bit")
+    signed = [{item.name for item in words if item.signed} for words in (inputs, outputs if ensure else ())]
+    Scope(entered, values, lets, kind, *signed).check(line)
     if ensure:
-        entering = {bit for one in inputs for bit in one.bits}
+        entering = {bit for item in inputs for bit in item.bits}
         for name in sorted(line.names, key=lambda name: name.token.column):
-            out = next((one for one in outputs if one.name == name.text and not name.entered), None)
+            out = next((item for item in outputs if item.name == name.text and not name.entered), None)
             if out is not None and not entering & set(out.bits) and not np.isin(out.bits, program.write_bits).any():
                 raise WrongError(name.token, f"output '{name.text}' is never set: no rule writes its bits")
     return line.with_lets(lets)
 
 
 def for_inputs(algorithm: Algorithm) -> str:
-    """`for all inputs with b < m`, from the `where` lines; empty without any."""
+    """Returns `for all inputs with b < m`, from the `where` lines, or an empty string without any."""
     return f"for all inputs with {joined(algorithm.conditions)}" if algorithm.conditions else ""
 
 
 def _checked(word: Word, layout: Layout, what: str) -> Word:
-    """A word with its bits as numbers."""
+    """Checks a word and replaces its bits with their numbers."""
     if not isinstance(word.name, str) or not NAME.fullmatch(word.name):
-        raise InputError(f"{what} {word.name!r} must have a name of letters, digits and _")
+        raise InputError(f"the name of an {what} must consist of letters, digits and _, got {word.name!r}")
     if not isinstance(word.signed, bool):
-        raise InputError(f"{what} '{word.name}' must have signed True or False, got {word.signed!r}")
+        raise InputError(f"signed of {what} '{word.name}' must be True or False, got {word.signed!r}")
     bits = bit_numbers(layout, word.bits, f"{what} '{word.name}'")
     if not bits:
         raise InputError(f"{what} '{word.name}' needs at least one bit")
@@ -383,16 +383,16 @@ def _checked(word: Word, layout: Layout, what: str) -> Word:
 
 
 def _got(value: object) -> str:
-    return f"a {type(value).__name__}, {shorten(repr(value))}"
+    return f"{type(value).__name__} {shorten(repr(value))}"
 
 
 def check_inputs(program: str, names: Sequence[str], values: Mapping[str, int]) -> None:
-    """Raises InputError unless there is a value for each of these inputs, and no other values."""
+    """Raises InputError unless there is exactly one value for each of these inputs."""
     for name in values:
         if not isinstance(name, str):
-            raise InputError(f"the name of an input must be a str, got a {type(name).__name__}")
+            raise InputError(f"the name of an input must be a str, got {type(name).__name__}")
         if name not in names:
-            takes = f"takes {listing(names)}" if names else "takes no input"
+            takes = f"takes {listing(names)}" if names else "takes no inputs"
             raise InputError(f"{program} has no input '{shorten(name)}'; it {takes}{suggestion(name, names)}")
     if missing := [name for name in names if name not in values]:
         form = " ".join(f"{name}=NUMBER" for name in missing[:5])
@@ -402,7 +402,7 @@ def check_inputs(program: str, names: Sequence[str], values: Mapping[str, int]) 
 def port_problems(
     layout: Layout, inputs: Sequence[Word], outputs: Sequence[Word], start: Iterable[int]
 ) -> Iterator[tuple[str, str]]:
-    """Problems with inputs, outputs and start bits, each with the keyword of its line."""
+    """Yields problems with inputs, outputs and start bits, each with the keyword of its line."""
     for kind, words in (("input", inputs), ("output", outputs)):
         times = Counter(word.name for word in words)
         for name in sorted(name for name in times if times[name] > 1):
@@ -415,14 +415,14 @@ def port_problems(
 
 
 def count_problems(program: Program, matches: int | None, examples: int | None) -> Iterator[tuple[str, str]]:
-    """Impossible declarations of matches and examples, each with the keyword of its line."""
+    """Yields invalid declarations of matches and examples, each with the keyword of its line."""
     if matches is not None:
         templates = np.bincount(program.template_block, minlength=program.blocks)
         always = int(np.count_nonzero(templates == 1 << np.diff(program.block_start)))
         if matches < max(1, always):
-            why = ": this many blocks have a template for every configuration" if always else ""
-            yield "matches", f"matches must be {max(1, always):,} or more, got {matches}{why}"
+            why = ", the number of blocks with a template for every configuration" if always else ""
+            yield "matches", f"matches must be at least {max(1, always):,}{why}; got {matches}"
     if examples is not None and examples > MAX_EXAMPLES:
         yield "examples", f"examples must be at most {MAX_EXAMPLES:,}, got {examples:,}"
     elif examples is not None and examples < program.templates:
-        yield "examples", f"examples must be {program.templates:,} or more, one for each template, got {examples:,}"
+        yield "examples", f"examples must be at least {program.templates:,}, one for each template; got {examples:,}"

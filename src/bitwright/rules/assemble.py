@@ -1,7 +1,7 @@
 """Assembles families of blocks and templates into a Program, and reports every problem.
 
-A family is one line of rules: all its rows at once, as arrays, so that a line with a million rows costs only a few
-passes over memory.
+A family stores all rows of one line of rules as arrays, so that a line with a million rows needs only a few passes over
+memory.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ class Picks:
 
     @classmethod
     def of_rows(cls, rows: Sequence[Sequence[int]]) -> Picks:
-        """The bits of each row."""
+        """Returns the bits of each row."""
         bits = np.array([bit for row in rows for bit in row], dtype=np.int64)
         return cls(np.repeat(np.arange(len(rows)), [len(row) for row in rows]), bits)
 
 
 @dataclass(frozen=True)
 class BitFamily:
-    """The blocks or cells of one line, one per row; or of many lines that were written out.
+    """The blocks or cells of one line, one per row, or of several lines that are listed individually.
 
-    A cell contains the blocks of the bits that its line names, in that order.
+    A cell contains the blocks of the bits on its line, in that order.
     """
 
     count: int
@@ -48,11 +48,11 @@ class BitFamily:
 
 @dataclass(frozen=True)
 class RuleFamily:
-    """The templates of one line, one per row; or of many lines that were written out.
+    """The templates of one line, one per row, or of several lines that are listed individually.
 
-    Rows of one line with the same configuration are merged into one template, which writes what any of them writes; the
-    rows of an `also` line are merged with those of earlier lines. Other lines with equal configurations are not merged:
-    that would hide the mistake of an incomplete condition, such as one in the paper's own multiplication.
+    Rows of one line with the same configuration are merged into one template, which writes all of their bits. Rows of
+    an `also` line are also merged with those of earlier lines. Other lines with equal configurations are not merged,
+    because that would hide incomplete conditions such as the one in the paper's multiplication.
     """
 
     count: int
@@ -60,7 +60,7 @@ class RuleFamily:
     values: IntArray  # 0 or 1 for each bit of `when`
     write: Picks
     origin: Origin
-    silent: bool | NDArray[np.bool_] = False  # whether it explicitly writes nothing; or per row
+    silent: bool | NDArray[np.bool_] = False  # whether it explicitly writes nothing, in total or per row
     also: bool = False  # whether it adds to templates of earlier lines
 
 
@@ -74,9 +74,9 @@ def assemble(
     cells: Sequence[BitFamily] = (),
     rest_as_cells: bool = False,
 ) -> Program:
-    """Builds the Program of these families; raises ProgramError with all problems.
+    """Builds a Program from families; raises ProgramError with all problems.
 
-    `declared` holds the place of each name's declaration. With `rest_as_cells` each remaining block becomes a cell.
+    `declared` gives the position of each declaration. With `rest_as_cells`, each remaining block becomes a cell.
     """
     problems: list[Problem] = []
     if not layout.size:
@@ -113,7 +113,7 @@ class _Blocks:
     bits: IntArray
     block_of: IntArray  # (k,) -1 for a bit without a block
     position: IntArray  # (k,)
-    sound: NDArray[np.bool_]  # (blocks + 1,) without problems; the last entry stands for "no block"
+    sound: NDArray[np.bool_]  # (blocks + 1,) whether a block has no problems; the last entry represents "no block"
     rows: NumberedRows
     order: IntArray  # (blocks,) the row of each block
 
@@ -137,11 +137,11 @@ def _arrange_blocks(
         at = repeated[which[0]]
         other = source.family(rows[at - 1])
         doubled = np.unique(bits[repeated[which]])
-        one = len(doubled) == 1
+        single = len(doubled) == 1
         names = _first_names([layout.name_of(int(bit)) for bit in doubled[:5]], len(doubled))
-        how = "twice in one block" if rows[at] == rows[at - 1] else "in two blocks"
-        also = "" if other == number else f"; {source.origins[other]} has {'it' if one else 'them'} too"
-        problems.append(source.problem(int(rows[at]), f"{names} {'is' if one else 'are'} {how}{also}"))
+        where = "listed twice in one block" if rows[at] == rows[at - 1] else "in two blocks"
+        also = "" if other == number else f"; {source.origins[other]} also contains {'it' if single else 'them'}"
+        problems.append(source.problem(int(rows[at]), f"{names} {'is' if single else 'are'} {where}{also}"))
     once = np.ones(len(bits), dtype=bool)
     once[repeated] = False
     bits, rows = bits[once], rows[once]
@@ -153,7 +153,7 @@ def _arrange_blocks(
         if len(absent):
             named = _first_names([layout.name_of(int(bit)) for bit in absent[:5]], len(absent))
             are, them = ("is", "it") if len(absent) == 1 else ("are", "them")
-            message = f"{named} {are} in no block; add a 'block' for {them}"
+            message = f"{named} {are} not in any block; add a 'block' for {them}"
             problems.append(declared.get(declaration.name, WrittenAt("")).problem(message))
 
     sizes = np.bincount(rows, minlength=source.count)
@@ -182,7 +182,7 @@ def _arrange_blocks(
 def _arrange_cells(
     layout: Layout, families: Sequence[BitFamily], blocks: _Blocks, problems: list[Problem], rest_as_cells: bool
 ) -> Cells | None:
-    """Checks that every block is in exactly one cell; blocks and bits of a cell are in the order of first naming."""
+    """Puts every block into exactly one cell; the blocks and bits of a cell keep the order of their first mention."""
     source = NumberedRows((family.count, family.origin) for family in families)
     rows = _numbered([(family.count, family.members.rows) for family in families])
     bits = _joined([family.members.bits for family in families])
@@ -190,7 +190,7 @@ def _arrange_cells(
     by_row = np.argsort(rows, kind="stable")
     rows, bits = rows[by_row], bits[by_row]
     owned = blocks.block_of[bits]
-    _, firsts = np.unique(rows * count + owned, return_index=True)  # each block once per row, at its first naming
+    _, firsts = np.unique(rows * count + owned, return_index=True)  # each block once per row, at its first mention
     firsts = np.sort(firsts)
     rows, owned = rows[firsts], owned[firsts]
 
@@ -203,14 +203,13 @@ def _arrange_cells(
     for number, which in source.by_family(rows[twice]):
         at = twice[which[0]]
         first = source.family(int(rows[np.flatnonzero(owned == owned[at])[0]]))
-        also = "" if first == number else f"; {source.origins[first]} has it too"
+        also = "" if first == number else f"; {source.origins[first]} also contains it"
         problems.append(source.problem(int(rows[at]), f"the block {names(int(owned[at]))} is in two cells{also}"))
     absent = _absent(owned, count)
     if len(absent) and not rest_as_cells:
         more = f" (and {counted(len(absent) - 1, 'more block')})" if len(absent) > 1 else ""
-        problems.append(
-            source.origins[0].problem(f"the block {names(int(absent[0]))} is in no cell; add a 'cell' for it{more}")
-        )
+        message = f"the block {names(int(absent[0]))} is not in any cell; add a 'cell' for it{more}"
+        problems.append(source.origins[0].problem(message))
     if problems:
         return None
     present = np.unique(rows)
@@ -224,10 +223,10 @@ def _arrange_cells(
 
 
 def _bit_places(blocks: _Blocks, named: IntArray) -> IntArray | None:
-    """The position of each bit in its block: the named bits first, in their order; None if nothing changes."""
+    """Returns the position of each bit in its block, named bits first; None if no position changes."""
     count = len(blocks.block_of)
     turn = np.full(count, len(named), dtype=np.int64)
-    turn[named[::-1]] = np.arange(len(named))[::-1]  # the first naming of a bit counts
+    turn[named[::-1]] = np.arange(len(named))[::-1]  # the first mention of a bit counts
     order = np.lexsort((blocks.position, turn, blocks.block_of))
     place = np.empty(count, dtype=np.int64)
     place[order] = np.arange(count) - blocks.start[blocks.block_of[order]]
@@ -237,7 +236,7 @@ def _bit_places(blocks: _Blocks, named: IntArray) -> IntArray | None:
 def _arrange_templates(
     layout: Layout, families: Sequence[RuleFamily], blocks: _Blocks, problems: list[Problem]
 ) -> tuple[IntArray, IntArray, IntArray, IntArray, Families]:
-    """Blocks, configurations, starts of writes, writes and families of templates, by block and configuration."""
+    """Returns blocks, configurations, offsets of writes, writes and families, by block and configuration."""
     source = NumberedRows((family.count, family.origin) for family in families)
     count = source.count
     rows = _numbered([(family.count, family.when.rows) for family in families])
@@ -246,7 +245,7 @@ def _arrange_templates(
     write_rows = _numbered([(family.count, family.write.rows) for family in families])
     write_bits = _joined([family.write.bits for family in families])
 
-    def complain(bad_rows: IntArray, message: Callable[[int], str]) -> None:
+    def report(bad_rows: IntArray, message: Callable[[int], str]) -> None:
         """Reports one problem per family, at its first invalid row."""
         for _, which in source.by_family(bad_rows):
             row = int(bad_rows[which[0]])
@@ -258,7 +257,7 @@ def _arrange_templates(
         return order, np.searchsorted(rows[order], np.arange(count + 1))
 
     def conditions(row: int) -> list[tuple[str, int]]:
-        """The names and values of a row, in the order of the text."""
+        """Returns the names and values in a row, in source order."""
         order, start = conditions_by_row()
         mine = order[start[row] : start[row + 1]]
         return [
@@ -269,22 +268,22 @@ def _arrange_templates(
         return [name for name, _ in conditions(row)]
 
     silent = _joined([np.broadcast_to(family.silent, family.count).astype(np.int64) for family in families]) > 0
-    complain(_absent(rows, count), lambda _: "this rule tests no bit")
+    report(_absent(rows, count), lambda _: "this rule tests no bits")
     without = _absent(write_rows, count)
-    complain(without[~silent[without]], lambda _: "this rule writes no bit")
+    report(without[~silent[without]], lambda _: "this rule writes no bits")
 
     home = np.full(count, -1, dtype=np.int64)
     home[rows[::-1]] = blocks.block_of[bits[::-1]]  # the block of the first bit in each row
     sound = home >= 0
     sound[rows[~blocks.sound[blocks.block_of[bits]]]] = False
     spanning = np.unique(rows[blocks.block_of[bits] != home[rows]])
-    complain(spanning[sound[spanning]], lambda row: f"'when' spans blocks: {listing(named(row))} must share one block")
+    report(spanning[sound[spanning]], lambda row: f"'when' spans blocks; {listing(named(row))} must share one block")
     sound[spanning] = False
 
     order = np.lexsort((bits, rows))
     by_row, by_bit = rows[order], bits[order]
     twice = np.unique(by_row[1:][(by_row[1:] == by_row[:-1]) & (by_bit[1:] == by_bit[:-1])])
-    complain(twice, lambda row: f"'when' names a bit twice: {listing(named(row))}")
+    report(twice, lambda row: f"'when' tests a bit twice: {listing(named(row))}")
     sound[twice] = False
 
     config = np.bincount(rows, weights=values << (blocks.position[bits] % MAX_BLOCK), minlength=count).astype(np.int64)
@@ -299,18 +298,15 @@ def _arrange_templates(
 
     def clashing(row: int) -> Problem:
         mine, other = source.origins[source.family(row)], source.origins[source.family(earlier[row])]
-        given = " ".join(f"{name}={value}" for name, value in conditions(row))
+        condition = " ".join(f"{name}={value}" for name, value in conditions(row))
         members = blocks.bits[blocks.start[home[row]] : blocks.start[home[row] + 1]]
         others = [name for name in map(layout.name_of, members.tolist()) if name not in named(row)]
         rest = f" (and 0 for {listing(others)})" if others else ""
-        again = mine.line > 0 and (mine.line, mine.column) == (
-            other.line,
-            other.column,
-        )  # if a group is used twice
-        where = "another use of this line" if again and not mine.place else str(other)
+        same_line = mine.line > 0 and (mine.line, mine.column) == (other.line, other.column)  # a group used twice
+        where = "another use of this line" if same_line and not mine.place else str(other)
         return mine.problem(
-            f"two templates for {given}{rest}{mine.at(source.index(row))}: {where}"
-            f"{other.at(source.index(earlier[row]))} has one too; put all bits into one 'write', or begin the line "
+            f"two templates for {condition}{rest}{mine.at(source.index(row))}: {where}"
+            f"{other.at(source.index(earlier[row]))} also has one; put all bits into one 'write', or start this line "
             "with 'also when'"
         )
 
@@ -330,17 +326,17 @@ def _arrange_templates(
 
 
 def _lines(families: Sequence[RuleFamily]) -> IntArray:
-    """A number for each row, equal within a line, and -1 if rows are not merged."""
+    """Numbers each row by its line; -1 for rows that are not merged."""
     numbers: dict[int, int] = {}
-    found = []
+    parts = []
     for family in families:
-        one = isinstance(family.origin, WrittenAt)
-        found.append(np.full(family.count, numbers.setdefault(id(family.origin), len(numbers)) if one else -1))
-    return _joined(found)
+        single = isinstance(family.origin, WrittenAt)
+        parts.append(np.full(family.count, numbers.setdefault(id(family.origin), len(numbers)) if single else -1))
+    return _joined(parts)
 
 
 def _first_names(names: Sequence[str], count: int) -> str:
-    """The first of `count` names, and how many more there are."""
+    """Lists the first of `count` names, and the number of others."""
     return ", ".join(names) + (f" and {count - len(names):,} more" if count > len(names) else "")
 
 
@@ -349,13 +345,13 @@ def _joined(parts: Sequence[IntArray]) -> IntArray:
 
 
 def _numbered(parts: Sequence[tuple[int, IntArray]]) -> IntArray:
-    """Numbers the rows of several families consecutively; a family is given by its count and its own row numbers."""
+    """Numbers the rows of several families consecutively, from the count and row numbers of each."""
     start = np.cumsum([0, *(count for count, _ in parts)])
     return _joined([rows + first for (_, rows), first in zip(parts, start, strict=False)])
 
 
 def _absent(used: IntArray, count: int) -> IntArray:
-    """The numbers below `count` that are not in `used`."""
+    """Returns the numbers below `count` that do not occur in `used`."""
     present = np.zeros(count, dtype=bool)
     present[used] = True
     return np.flatnonzero(~present)

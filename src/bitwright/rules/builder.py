@@ -1,4 +1,4 @@
-"""A builder whose Python code reads like the paper's boxes.
+"""Builds programs in Python code that reads like the boxes in the paper.
 
 >>> from bitwright.rules import span
 >>> b = Builder()
@@ -9,7 +9,7 @@
 >>> b.build()
 <Program: 8 bits, 4 blocks, 4 templates>
 
-An index such as `i` holds all its values at once, so one call creates a whole family of blocks or templates.
+An index such as `i` contains all its values at once, so one call creates an entire family of blocks or templates.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from bitwright.rules.references import Bits, Condition, Ref, checked_conditions,
 
 
 def word(*pieces: Ref, name: str = "") -> Word:
-    """A number made of these bits, the most significant piece first; `p[:]` has p[1] as its lowest bit.
+    """Builds a number from bits, most significant piece first; p[1] is the lowest bit of `p[:]`.
 
     >>> b = Builder()
     >>> p, carry = b.bits("p", 3), b.bit("carry")
@@ -43,12 +43,12 @@ def word(*pieces: Ref, name: str = "") -> Word:
     pieces = checked_refs(pieces, "a number")
     bits = [int(bit) for piece in reversed(pieces) for bit in piece.bits.ravel()]
     if not bits:
-        raise InputError(f"the number {name or 'without a name'} has no bits")
+        raise InputError(f"the number {name or 'without a name'} must have at least one bit")
     return Word(name or pieces[0].field.name, tuple(bits))
 
 
 class Rule:
-    """The left side of a rule, completed by `write`."""
+    """The conditions of a rule, which `write` completes."""
 
     def __init__(self, builder: Builder, conditions: tuple[Condition, ...], origin: WrittenAt) -> None:
         self._builder, self._conditions, self._origin = builder, conditions, origin
@@ -57,7 +57,7 @@ class Rule:
         """Sets the bits that the templates of this rule turn on in the next state."""
         checked = checked_refs(targets, "write")
         if self not in self._builder._pending:
-            raise InputError("a rule has one 'write'; pass all bits to it")
+            raise InputError("a rule takes a single 'write'; pass all bits to it")
         self._builder._pending.remove(self)
         self._builder._rules += self._builder._families_of_rule(self._conditions, checked, self._origin)
 
@@ -85,10 +85,9 @@ class Builder:
         self._size = 0
 
     def bits(self, name: str, *shape: int, family: str = "") -> Bits:
-        """Declares an array of bits of the given shape.
+        """Declares an array of bits with the given shape.
 
-        Arrays that are pieces of one object, such as the levels of a tree, share the name of that object as their
-        `family`: diagrams draw them together.
+        Diagrams draw arrays with the same `family` together, such as the levels of a tree.
 
         >>> p = Builder().bits("p", 3)
         >>> p[1], p[:]
@@ -106,7 +105,7 @@ class Builder:
         return Ref(field, field.bits().reshape(1, 1))
 
     def block(self, *members: Ref) -> None:
-        """Declares blocks, one for each row of the members' index.
+        """Declares blocks, one for each value of the index of the members.
 
         >>> from bitwright.rules import span
         >>> b = Builder()
@@ -119,9 +118,9 @@ class Builder:
         self._blocks.append(self._family("block", members))
 
     def cell(self, *members: Ref) -> None:
-        """Declares cells, one for each row of the members' index: the blocks of these bits, in this order.
+        """Declares cells, one for each value of the index; a cell contains the blocks of these bits, in this order.
 
-        A network trained on one cell of each kind runs the program at every size without further kinds.
+        A network trained on one cell of each kind runs the program at every size with the same kinds.
 
         >>> from bitwright.rules import span
         >>> b = Builder()
@@ -142,7 +141,7 @@ class Builder:
         return BitFamily(count, self._picks(members, count), origin)
 
     def rest_as_cells(self) -> None:
-        """Makes every block that no `cell` names a separate cell, in the family of its block.
+        """Makes every block that is in no `cell` a separate cell, in the family of its block.
 
         >>> b = Builder()
         >>> p, flag = b.bits("p", 2), b.bit("flag")
@@ -158,7 +157,7 @@ class Builder:
         self._rest_as_cells = True
 
     def when(self, *conditions: Condition) -> Rule:
-        """Starts a rule: the bits named here have these values, the other bits of their block are 0.
+        """Starts a rule that matches if these bits have these values and the other bits of their block are 0.
 
         >>> b = Builder()
         >>> p = b.bits("p", 2)
@@ -172,7 +171,7 @@ class Builder:
         return rule
 
     def build(self) -> Program:
-        """Builds the program; raises a ProgramError that lists every problem.
+        """Builds the program; raises ProgramError with every problem.
 
         >>> b = Builder()
         >>> p = b.bits("p", 2)
@@ -181,7 +180,7 @@ class Builder:
         ...     b.build()
         ... except ProgramError as error:
         ...     print(*(problem.message for problem in error.problems), sep="\\n")
-        p[2] is in no block; add a 'block' for it
+        p[2] is not in any block; add a 'block' for it
         a program needs at least one template
         """
         problems = [rule._origin.problem("'when' without 'write'") for rule in self._pending]
@@ -206,16 +205,16 @@ class Builder:
         if not isinstance(name, str):
             raise InputError(f"the name of bits must be a str, got {shorten(repr(name))}")
         if not NAME.fullmatch(name) or name in KEYWORDS:
-            raise InputError(f"'{name}' cannot name bits: use letters, digits and _, but no keyword of the rule text")
+            raise InputError(f"'{name}' cannot name bits; use letters, digits and _, and no keyword of rule text")
         if name in self._declared:
-            raise InputError(f"bits '{name}' are declared twice; choose another name")
-        shape = tuple(whole_number(extent, f"an extent of bits '{name}'") for extent in shape)
+            raise InputError(f"'{name}' is declared twice; choose another name")
+        shape = tuple(whole_number(extent, f"a dimension of '{name}'") for extent in shape)
         if any(extent < 1 for extent in shape):
-            raise InputError(f"bits '{name}' need extents of at least 1, got {list(shape)}")
+            raise InputError(f"the dimensions of '{name}' must be at least 1, got {list(shape)}")
         if (size := prod(shape)) > MAX_BITS:
-            raise InputError(f"'{name}' has {size:,} bits; a program may declare at most {MAX_BITS:,}")
+            raise InputError(f"'{name}' has {size:,} bits, but a program may have at most {MAX_BITS:,}")
         if self._size + size > MAX_BITS:
-            raise InputError(f"with '{name}' there are {self._size + size:,} bits; the limit is {MAX_BITS:,}")
+            raise InputError(f"with '{name}' the program has {self._size + size:,} bits; the limit is {MAX_BITS:,}")
         self._declared[name] = _caller("bits")
         self._array_families.append(family or name)
         self._shapes[name] = shape
@@ -226,7 +225,7 @@ class Builder:
     def _families_of_rule(
         self, conditions: Sequence[Condition], targets: Sequence[Ref], origin: WrittenAt
     ) -> Iterator[RuleFamily]:
-        """Adds a template for every row: if the bits have these values, the targets are written."""
+        """Yields templates, one per row, that write the targets if the bits have these values."""
         for choice in product(*(condition.alternatives for condition in conditions)):
             literals = [literal for alternative in choice for literal in alternative]
             tested = [ref for ref, _ in literals]
@@ -247,15 +246,15 @@ class Builder:
 
 
 def _row_count(parts: Iterable[IntArray]) -> int:
-    """The number of rows of a line, set by its longest part; other parts have the same length or one."""
+    """Returns the number of rows of a line: the length of its longest part; every other part has this length or 1."""
     counts = {len(part) for part in parts}
     if len(counts - {1}) > 1:
-        raise InputError(f"indices of different lengths: {sorted(counts - {1})}")
+        raise InputError(f"indices must have the same length, got lengths {sorted(counts - {1})}")
     return max(counts, default=0) if 0 not in counts else 0
 
 
 def _caller(what: str) -> WrittenAt:
-    """The line of the user's Python code that made this call, for messages."""
+    """Returns the line of the user's Python code that called the builder, for messages."""
     frame = sys._getframe(2)
     while frame.f_back and frame.f_code.co_filename == __file__:
         frame = frame.f_back

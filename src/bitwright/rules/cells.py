@@ -1,7 +1,7 @@
-"""Cells: groups of a program's blocks, as blocks are groups of bits. By default every block is a cell.
+"""Cells, which group the blocks of a program as blocks group bits. By default every block is a cell.
 
 The ports of a cell are the distinct nonempty sets of its templates that write a common bit. A port is wired to every
-bit that exactly these templates write, anywhere in the program. Cells with the same table are of one kind.
+bit that exactly these templates write, anywhere in the program. Cells with the same table are of the same kind.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ Tile = int | Literal["all"]  # number of neighbouring cells combined into one
 
 @dataclass(frozen=True, eq=False)
 class Cells(FrozenArrays):
-    """The blocks of each cell, in the order of its declaration; and the lines of the cells.
+    """The blocks of each cell in the order of its declaration, and the source lines of the cells.
 
-    The bits within a block are also in the order of the cell, so that the order of declarations does not matter.
+    The bits within a block also follow the order in the cell, so the order of declarations does not matter.
     """
 
     start: IntArray  # (cells + 1,) cell x has blocks[start[x]:start[x + 1]]
     blocks: IntArray  # (b,)
     families: Families
-    bit_place: IntArray | None = None  # (k,) position of each bit in its block; None: the program's order
+    bit_place: IntArray | None = None  # (k,) position of each bit in its block; None for the program's order
 
     def __len__(self) -> int:
         return len(self.start) - 1
@@ -58,29 +58,29 @@ class Cells(FrozenArrays):
         return frozen(place)
 
     def members(self, cell: int) -> IntArray:
-        """The blocks of a cell, in the cell's order."""
+        """Returns the blocks of a cell, in the cell's order."""
         return self.blocks[self.start[cell] : self.start[cell + 1]]
 
     def bits(self, cell: int, program: Program) -> list[list[int]]:
-        """The bits of a cell, block by block, in the cell's order."""
+        """Returns the bits of a cell, block by block, in the cell's order."""
         return [self.bits_in(block, program) for block in self.members(cell).tolist()]
 
     def bits_in(self, block: int, program: Program) -> list[int]:
-        """The bits of a block, in the order of its cell."""
+        """Returns the bits of a block, in the order of its cell."""
         bits: list[int] = program.block_members(block).tolist()
         place = self.bit_place
         return bits if place is None else sorted(bits, key=lambda bit: int(place[bit]))
 
     def tiled(self, tile: Tile) -> Cells:
-        """Combines every `tile` consecutive cells of a family into one; the last of a family may be smaller.
+        """Combines every `tile` consecutive cells of a family into one; the last cell of a family may be smaller.
 
         With "all" there is a single cell, with every block in the program's order.
         """
         if tile == "all":
             count = np.array([0, len(self.blocks)])
             none = np.zeros(1, dtype=np.int64)
-            one = Families(none, none, ("the whole state",), ("the whole state",))
-            return Cells(count, np.arange(len(self.blocks)), one)
+            family_of_one = Families(none, none, ("the whole state",), ("the whole state",))
+            return Cells(count, np.arange(len(self.blocks)), family_of_one)
         if tile < 1:
             raise InputError(f"a tile must have at least 1 cell, got {tile}")
         if tile == 1:
@@ -98,16 +98,16 @@ class Cells(FrozenArrays):
 
 
 def each_block(families: Families) -> Cells:
-    """A grouping with one cell per block."""
+    """Returns cells of one block each."""
     count = len(families.of)
     return Cells(np.arange(count + 1), np.arange(count), families)
 
 
 @dataclass(frozen=True, order=True)
 class Kind:
-    """A table: for each block its number of bits and its configurations; the ports as sets of templates.
+    """The table of a cell: the number of bits and the configurations of each block, and the ports as sets of templates.
 
-    Blocks without templates are omitted. Templates are numbered through the blocks, from 0.
+    Blocks without templates are omitted. Templates are numbered consecutively across blocks, from 0.
     """
 
     blocks: tuple[tuple[int, tuple[int, ...]], ...]
@@ -115,7 +115,7 @@ class Kind:
 
     @property
     def templates(self) -> int:
-        """Its examples, on which a network is trained."""
+        """The number of templates, which are the training examples of a network."""
         return sum(len(configurations) for _, configurations in self.blocks)
 
     @property
@@ -155,7 +155,7 @@ class CellKinds(FrozenArrays):
 
 
 def cell_kinds(program: Program, cells: Cells) -> CellKinds:
-    """The kinds of these cells, by content: names and positions do not count."""
+    """Groups cells into kinds by content; names and positions are ignored."""
     cell, place = cells.of_block[program.template_block], cells.place[program.template_block]
     config = program.template_config if cells.bit_place is None else _configurations(program, cells.bit_place)
     order = np.lexsort((config, place, cell))
@@ -175,43 +175,44 @@ def cell_kinds(program: Program, cells: Cells) -> CellKinds:
     # Ports are numbered by content, so the ports of a cell are in the order of its kind.
     pairs, pair = np.unique(wire_cell * len(ports) + port_of, return_inverse=True)
     start = np.searchsorted(pairs, np.arange(len(cells) + 1) * len(ports))
-    own, own_of = distinct(pairs % max(1, len(ports)), start)
+    port_lists, list_of = distinct(pairs % max(1, len(ports)), start)
     wire_port = pair - start[wire_cell]
 
     used = np.flatnonzero(np.diff(first))
-    signature, which = np.unique(table_of[used] * len(own) + own_of[used], return_inverse=True)
+    signature, which = np.unique(table_of[used] * len(port_lists) + list_of[used], return_inverse=True)
     kinds = [
-        Kind(_read_table(tables[one // len(own)]), tuple(ports[port] for port in own[one % len(own)]))
-        for one in signature.tolist()
+        Kind(_read_table(tables[table]), tuple(ports[port] for port in port_lists[number]))
+        for table, number in (divmod(pair, len(port_lists)) for pair in signature.tolist())
     ]
-    by_content = sorted(range(len(kinds)), key=lambda one: kinds[one])
+    by_content = sorted(range(len(kinds)), key=kinds.__getitem__)
     rank = np.empty(len(kinds), dtype=np.int64)
     rank[by_content] = np.arange(len(kinds))
     of = np.full(len(cells), -1, dtype=np.int64)
     of[used] = rank[which]
-    in_order = tuple(kinds[one] for one in by_content)
-    return CellKinds(in_order, of, number, first, order, wire_cell, wire_port, wire_bit)
+    return CellKinds(
+        tuple(map(kinds.__getitem__, by_content)), of, number, first, order, wire_cell, wire_port, wire_bit
+    )
 
 
 _CONFIG, _BITS = 16, 5  # a table row as one number: block position, number of bits, configuration
 
 
 def _configurations(program: Program, bit_place: IntArray) -> IntArray:
-    """The configurations of all templates, with the given position of each bit in its block."""
-    block, found = program.template_block, np.zeros(program.templates, dtype=np.int64)
+    """Returns the configurations of all templates, with the given position of each bit in its block."""
+    block, configs = program.template_block, np.zeros(program.templates, dtype=np.int64)
     sizes = np.diff(program.block_start)[block]
     for place in range(int(sizes.max(initial=0))):
         has = np.flatnonzero(sizes > place)
         bit = program.block_bits[program.block_start[block[has]] + place]
-        found[has] |= (program.template_config[has] >> place & 1) << bit_place[bit]
-    return found
+        configs[has] |= (program.template_config[has] >> place & 1) << bit_place[bit]
+    return configs
 
 
 def _table_rows(program: Program, config: IntArray, order: IntArray, first: IntArray, cell: IntArray) -> IntArray:
-    """Each template as a number, by cell; blocks without templates are skipped."""
+    """Encodes each template as a number, ordered by cell; blocks without templates are skipped."""
     block = program.template_block[order]
-    counted_on = np.cumsum(_fresh(cell[order], block), dtype=np.int64)
-    place = counted_on - counted_on[first[cell[order]]]
+    running = np.cumsum(_fresh(cell[order], block), dtype=np.int64)
+    place = running - running[first[cell[order]]]
     bits = np.diff(program.block_start)[block]
     return np.asarray(((place << _BITS | bits) << _CONFIG) | config[order], dtype=np.int64)
 
@@ -224,22 +225,22 @@ def _read_table(rows: tuple[int, ...]) -> tuple[tuple[int, tuple[int, ...]], ...
 
 
 def _writes(program: Program, order: IntArray) -> tuple[IntArray, IntArray]:
-    """Templates in this order and the bits that they write, as pairs."""
+    """Returns pairs of a template, in this order, and a bit that it writes, as two arrays."""
     entry, place = spread(np.diff(program.write_start)[order])
     return order[entry], program.write_bits[program.write_start[order][entry] + place]
 
 
 def _fresh(*columns: IntArray) -> NDArray[np.bool_]:
-    """Whether each row differs from the one before it."""
+    """Returns whether each row differs from the previous row."""
     fresh = np.ones(len(columns[0]), dtype=bool)
     fresh[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
     return fresh
 
 
 def distinct(values: IntArray, starts: IntArray) -> tuple[list[tuple[int, ...]], IntArray]:
-    """The distinct runs of `values` that begin at `starts`, sorted, and the number of each run among them.
+    """Returns the sorted distinct runs of `values` that begin at `starts`, and the index of each run among them.
 
-    Runs are hashed, and then compared value by value.
+    Runs are hashed, and equal hashes are compared value by value.
 
     >>> distinct(np.array([5, 6, 7, 5, 6]), np.array([0, 2, 3, 5]))
     ([(5, 6), (7,)], array([0, 1, 0]))
@@ -254,15 +255,15 @@ def distinct(values: IntArray, starts: IntArray) -> tuple[list[tuple[int, ...]],
         same = first[inverse]
         if np.array_equal(lengths[same], lengths) and np.array_equal(values[starts[same][run] + offset], values):
             break
-    found = [tuple(values[starts[one] : starts[one + 1]].tolist()) for one in first.tolist()]
-    order = sorted(range(len(found)), key=lambda one: found[one])
-    rank = np.empty(len(found), dtype=np.int64)
-    rank[order] = np.arange(len(found))
-    return [found[one] for one in order], rank[inverse]
+    runs = [tuple(values[starts[index] : starts[index + 1]].tolist()) for index in first.tolist()]
+    order = sorted(range(len(runs)), key=runs.__getitem__)
+    rank = np.empty(len(runs), dtype=np.int64)
+    rank[order] = np.arange(len(runs))
+    return [runs[index] for index in order], rank[inverse]
 
 
 def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The finalizer of splitmix64, a bijective hash of 64-bit numbers."""
+    """Hashes 64-bit numbers with the finalizer of splitmix64, which is bijective."""
     values = values + np.uint64(0x9E3779B97F4A7C15)
     values = (values ^ values >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ values >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
@@ -273,12 +274,12 @@ def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 _KEY = np.uint32  # type of a choice in a key
-_INT64 = 1 << 63  # beyond this many local states, their numbers are Python integers
+_INT64 = 1 << 63  # local states beyond this count have Python integers as numbers
 
 
 @dataclass(frozen=True)
 class LocalStates:
-    """The local states of one kind. Digit 0 means no match, if possible; the first block's digit varies fastest."""
+    """The local states of a kind. Digit 0 means no match, if possible; the digit of the first block varies fastest."""
 
     kind: Kind
 
@@ -292,7 +293,7 @@ class LocalStates:
 
     @cached_property
     def value(self) -> IntArray:  # (blocks,)
-        """The weight of each block's digit; exact, as Python integers if int64 cannot hold the count."""
+        """The weight of the digit of each block, as Python integers if the count exceeds int64."""
         values = list(accumulate(self.kind.choices[:-1], mul, initial=1))
         return np.array(values, dtype=np.int64 if self.count <= _INT64 else object)
 
@@ -315,32 +316,32 @@ class LocalStates:
         return writes
 
     def of_digits(self, digits: IntArray) -> NDArray[Any]:  # (..., blocks) -> (...)
-        """The local states with these choices: their numbers or, if int64 cannot hold these, the choices as keys."""
+        """Returns the local states with these choices: as numbers, or as keys if the numbers exceed int64."""
         if self.count <= _INT64:
             return np.asarray(digits @ self.value)
         keys = np.ascontiguousarray(digits, dtype=_KEY)
         return keys.view(np.dtype((np.void, keys.shape[-1] * keys.itemsize)))[..., 0]
 
     def matched(self, numbers: NDArray[Any]) -> BoolArray:  # (states,) -> (states, templates)
-        """The templates that each local state matches; states are given as numbers or as keys."""
+        """Returns which templates each local state matches; states are numbers or keys."""
         if numbers.dtype.kind == "V":
             return self.matching(np.ascontiguousarray(numbers).view(_KEY).reshape(len(numbers), -1).astype(np.int64))
         value = self.value
         if value.dtype == object and numbers.dtype != object:  # int64 numbers have no higher digits
-            value = np.array([min(one, _INT64 - 1) for one in value.tolist()], dtype=np.int64)
+            value = np.array([min(weight, _INT64 - 1) for weight in value.tolist()], dtype=np.int64)
         return self.matching(numbers[:, None] // value % self.radix)
 
     def matching(self, digits: IntArray) -> BoolArray:  # (states, blocks) -> (states, templates)
-        """The templates matched for given choices in each block."""
+        """Returns which templates match for the given choice in each block."""
         return np.asarray(digits[:, self.block_of] == self.digit, dtype=bool)
 
     def truth(self, matched: BoolArray) -> BoolArray:  # (states, templates) -> (states, ports)
-        """The ports that the rules set."""
+        """Returns which ports the rules set."""
         return matched.astype(np.float32) @ self.writes.astype(np.float32) > 0
 
 
 def draw_numbers(rng: np.random.Generator, count: int, many: int) -> IntArray:  # (many,)
-    """Random numbers from 0 to `count` - 1, which may exceed int64."""
+    """Draws random numbers from 0 to `count` - 1, which may exceed int64."""
     if count <= _INT64:
         return rng.integers(0, count, many)
     octets = count.bit_length() // 8 + 8  # extra bytes make the remainder practically uniform

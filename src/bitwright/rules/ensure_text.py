@@ -1,4 +1,4 @@
-"""Tokens to the tree of an `ensure` or `invariant` line: `=>` binds loosest, then or, and, not, ==, + and *."""
+"""Parses `ensure` and `invariant` lines: `=>` binds loosest, followed by or, and, not, ==, + and *."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ SCANNER = Scanner(
         "other": r"[^ \t\r\f]",
     }
 )
-MAX_CLAUSES = 50  # indices and conditions of a statement, and extents of an array
+MAX_CLAUSES = 50  # indices and conditions of a statement, and dimensions of an array
 _WORDS = ("and", "or", "not", "mod", "for", "in", "at")
-_FOREIGN = {
-    "=": "; equality is ==",
-    "/": "; division is //, which rounds down",
-    "&": "; write and",
-    "|": "; write or",
-    "!": "; write not, or !=",
+_OTHER_LANGUAGES = {
+    "=": "; use == for equality",
+    "/": "; use //, which rounds down",
+    "&": "; use 'and'",
+    "|": "; use 'or'",
+    "!": "; use 'not' or !=",
 }
 
 
 def read(text: str, invariant: bool = False) -> EnsureLine:
-    """Parses a text such as `sum == p + q`; raises InputError with the column.
+    """Parses text such as `sum == p + q`; raises InputError with the column.
 
     >>> print(read("negative == (a < b)"))
     negative == (a < b)
     >>> read("sum = p + q")
     Traceback (most recent call last):
         ...
-    bitwright.common.errors.InputError: column 5: expected the end of the line, found '='; equality is ==
+    bitwright.common.errors.InputError: column 5: expected the end of the line, found '='; use == for equality
     """
     if not isinstance(text, str):
-        raise InputError(f"an ensure or invariant is a str such as 'sum == p + q', got a {type(text).__name__}")
+        raise InputError(f"an ensure or invariant line must be a str such as 'sum == p + q', got {type(text).__name__}")
     try:
         return read_tokens(SCANNER.pieces(text.replace("\n", " "), 1), invariant)
     except WrongError as error:
@@ -58,12 +58,12 @@ def read(text: str, invariant: bool = False) -> EnsureLine:
 
 
 def read_tokens(tokens: Sequence[Token], invariant: bool) -> EnsureLine:
-    """Reads a statement from tokens, the last of which is of kind `end`; raises WrongError."""
+    """Parses a statement from tokens that end with an `end` token; raises WrongError."""
     return EnsureReader(tokens).statement(invariant)
 
 
 class ExpressionReader:
-    """Reads tokens in order, and sums, products and powers; a language adds its atoms and its names."""
+    """Parses sums, products and powers; subclasses define the atoms and names of their language."""
 
     products: tuple[str, ...] = ("*", "//", "%")
     most_signs, most_depth = 500, 50
@@ -72,23 +72,23 @@ class ExpressionReader:
         self.tokens, self.at, self.depth, self.signs = tokens, 0, 0, 0
 
     def atom(self) -> Any:
-        """A number, a name or an expression in parentheses."""
+        """Parses a number, a name or an expression in parentheses."""
         raise NotImplementedError
 
     def index_name(self) -> Token:
-        """The name of an index."""
+        """Parses the name of an index."""
         raise NotImplementedError
 
     def refuse(self, expected: str, hint: str = "") -> WrongError:
-        """What is wrong with the next token."""
+        """Returns an error for the next token."""
         return WrongError(self.next, f"expected {expected}, found {self.next}{hint}")
 
     def negative(self, minus: Token, body: Any) -> Any:
-        """The node of `-body`."""
+        """Returns the tree of `-body`."""
         return Combined("-", Constant(0, minus), body, minus)
 
     def combined(self, sign: Token, left: Any, right: Any) -> Any:
-        """The node of `left sign right`."""
+        """Returns the tree of `left sign right`."""
         return Combined("%" if sign.text == "mod" else sign.text, left, right, sign)
 
     @property
@@ -113,17 +113,17 @@ class ExpressionReader:
         return token
 
     def ranges(self, expression: Callable[[], Any]) -> tuple[IndexRange, ...]:
-        """`for i in a..b, j in c..d`; at most `MAX_CLAUSES`, since each is evaluated for every row."""
-        found: list[IndexRange] = []
-        while self.accept("for") or (found and self.accept(",")):
+        """Parses `for i in a..b, j in c..d`: at most `MAX_CLAUSES` ranges, since each is evaluated for every row."""
+        ranges: list[IndexRange] = []
+        while self.accept("for") or (ranges and self.accept(",")):
             token = self.index_name()
             self.expect("in")
             first = expression()
             self.expect("..")
-            found.append(IndexRange(token.text, first, expression(), token))
-            if len(found) > MAX_CLAUSES:
-                raise WrongError(self.next, f"a statement has at most {MAX_CLAUSES} indices")
-        return tuple(found)
+            ranges.append(IndexRange(token.text, first, expression(), token))
+            if len(ranges) > MAX_CLAUSES:
+                raise WrongError(self.next, f"a statement may have at most {MAX_CLAUSES} indices")
+        return tuple(ranges)
 
     def sum(self) -> Any:
         return self.chain(("+", "-"), self.product)
@@ -141,7 +141,7 @@ class ExpressionReader:
         return self.operation(sign, base, self.nested(sign, self.signed)) if sign else base
 
     def chain(self, signs: tuple[str, ...], part: Callable[[], Any]) -> Any:
-        """Operators that associate to the left."""
+        """Parses operators that associate to the left."""
         left = part()
         while sign := self.accept(*signs):
             left = self.operation(sign, left, part())
@@ -150,25 +150,25 @@ class ExpressionReader:
     def operation(self, sign: Token, left: Any, right: Any) -> Any:
         self.signs += 1
         if self.signs > self.most_signs:
-            raise WrongError(sign, f"an expression may have at most {self.most_signs} signs")
+            raise WrongError(sign, f"an expression may have at most {self.most_signs} operators")
         return self.combined(sign, left, right)
 
     def nested(self, token: Token, part: Callable[[], Any]) -> Any:
         self.depth += 1
         if self.depth > self.most_depth:
-            raise WrongError(token, f"an expression may nest at most {self.most_depth} deep")
+            raise WrongError(token, f"an expression may be nested at most {self.most_depth} levels deep")
         inner = part()
         self.depth -= 1
         return inner
 
 
 class EnsureReader(ExpressionReader):
-    """Reads an `ensure` or `invariant` line."""
+    """Parses an `ensure` or `invariant` line."""
 
     products = ("*", "//", "%", "mod")
 
     def refuse(self, expected: str, hint: str = "") -> WrongError:
-        hint = hint or _FOREIGN.get(self.next.text, "")
+        hint = hint or _OTHER_LANGUAGES.get(self.next.text, "")
         if not hint and self.next.kind == "name":
             hint = suggestion(self.next.text, _WORDS)
         return super().refuse(expected, hint)
@@ -203,15 +203,15 @@ class EnsureReader(ExpressionReader):
             return left
         right = self.sum()
         if self.next.text in COMPARISONS:
-            raise WrongError(self.next, f"one comparison at a time; write and between them, before {self.next}")
-        found: Expression = self.operation(sign, left, right)
-        return found
+            raise WrongError(self.next, f"comparisons cannot be chained; separate them with 'and' before {self.next}")
+        result: Expression = self.operation(sign, left, right)
+        return result
 
     def atom(self) -> Expression:
         token = self.next
         if token.kind == "number":
             if len(token.text) > 1000:
-                raise WrongError(token, "a number has at most 1,000 digits")
+                raise WrongError(token, f"a number may have at most 1,000 digits, got {len(token.text):,}")
             return Constant(int(self.take().text), token)
         if opened := self.accept("("):
             inner: Expression = self.nested(opened, self.implication)
@@ -228,8 +228,8 @@ class EnsureReader(ExpressionReader):
         if self.next.text == "(":
             raise WrongError(
                 name,
-                f"'{name.text}' is used as a function, and ensure lines have no functions; write one line for each "
-                "case, such as ensure a >= b => m == a",
+                f"'{name.text}' is called as a function, but ensure lines have no functions; write one line for each "
+                "case, for example: ensure a >= b => m == a",
             )
         index = None
         if opened := self.accept("["):
@@ -240,9 +240,9 @@ class EnsureReader(ExpressionReader):
     def index_name(self) -> Token:
         return self.plain_name("an index")
 
-    def plain_name(self, what: str) -> Token:
+    def plain_name(self, expected: str) -> Token:
         if self.next.kind != "name" or self.next.text in _WORDS:
-            raise self.refuse(what)
+            raise self.refuse(expected)
         if len(self.next.text) > 64:
-            raise WrongError(self.next, "a name has at most 64 characters")
+            raise WrongError(self.next, f"a name may have at most 64 characters, got {len(self.next.text)}")
         return self.take()

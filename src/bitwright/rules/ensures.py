@@ -1,9 +1,9 @@
-"""Specifications: `ensure sum == p + q` holds at the end of a run, `invariant p <= in.p + in.q` throughout.
+"""Specifications: `ensure sum == p + q` must hold at the end of a run, `invariant p <= in.p + in.q` throughout.
 
-`where b < m` names the inputs that all of this is about. In an `ensure` a name is an output, or else an input;
-`in.NAME` is always the input. In an `invariant` a name is an array or a bit of the program, and `in.NAME` an input.
-Numbers of the rule text (`let l = 4`) and indices (`for i in 1..l`) are constants. `x[i]` is one bit of a number, the
-lowest is `x[1]`.
+`where b < m` restricts both to some inputs. In an `ensure` line a name is an output or, if there is no such output, an
+input; `in.NAME` is always an input. In an `invariant` line a name is an array or a bit of the program, and `in.NAME` is
+an input. Numbers of the rule text (`let l = 4`) and indices (`for i in 1..l`) are constants. `x[i]` is one bit of a
+number; `x[1]` is the lowest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.common.bits import BoolArray, shorten
-from bitwright.common.errors import listing, suggestion
+from bitwright.common.errors import counted, listing, suggestion
 from bitwright.common.scanner import WrongError
 from bitwright.rules.expressions import (
     ARITHMETIC,
@@ -34,14 +34,14 @@ from bitwright.rules.expressions import (
     shown,
 )
 
-Kind = Literal["number", "truth", "bit"]  # a bit is a number of one digit, which is also a truth
+Kind = Literal["number", "truth", "bit"]  # a bit is a one-digit number, and also a truth value
 MAX_EXPONENT = 10_000_000
-MOST_CHECKED = 100  # values of an index for which bits are looked up before anything runs
+MOST_CHECKED = 100  # values per index for which bit positions are checked in advance
 
 
 @dataclass(frozen=True)
 class EnsureLine:
-    """An `ensure`, `invariant` or `where` line: its truth, for all values of its indices.
+    """An `ensure`, `invariant` or `where` line: a formula that must be true for all values of its indices.
 
     >>> from bitwright.rules.ensure_text import read
     >>> line = read("difference == (a - b) mod 2^l").with_lets({"l": 4})
@@ -51,14 +51,14 @@ class EnsureLine:
 
     truth: Expression
     ranges: tuple[IndexRange, ...] = ()
-    at: Named | None = None  # of `invariant at BIT: ...`: where this bit is on
+    at: Named | None = None  # the bit of `invariant at BIT: ...`, which applies where it is on
     lets: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)  # numbers of the rule text
 
     def with_lets(self, lets: Mapping[str, int]) -> EnsureLine:
         return EnsureLine(self.truth, self.ranges, self.at, dict(lets))
 
     def under(self, conditions: Iterable[EnsureLine]) -> EnsureLine:
-        """The line where these conditions hold.
+        """Returns the line, restricted to where these conditions hold.
 
         >>> from bitwright.rules.ensure_text import read
         >>> print(read("a > 0 => r == b % m").under([read("b < m")]))
@@ -73,13 +73,13 @@ class EnsureLine:
         return replace(self, truth=truth)
 
     def holds(self, inputs: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
-        """Whether it is true of these inputs and of these outputs, or of these numbers in a state."""
+        """Returns whether the line is true for these inputs and for these outputs, or for these numbers in a state."""
         if self.at is not None and not self.value(self.at, inputs, values):
             return True
         return all(bool(self.value(self.truth, inputs, values, row)) for row in self.rows())
 
     def rows(self, row: Mapping[str, int] | None = None, most: int = 0) -> Iterator[Mapping[str, int]]:
-        """Every choice of values for the indices; with `most`, only that many of longer ranges, at both ends."""
+        """Yields every choice of index values; with `most`, only that many from both ends of longer ranges."""
         row = {} if row is None else row
         if len(row) == len(self.ranges):
             yield row
@@ -99,7 +99,7 @@ class EnsureLine:
         values: Mapping[str, Any],
         row: Mapping[str, int] | None = None,
     ) -> Any:
-        """The value of an expression; arrays of numbers give arrays."""
+        """Evaluates an expression; arrays of numbers give arrays."""
 
         def value_of(name: Named) -> Any:
             places = (inputs,) if name.entered else (row or {}, values, inputs, self.lets)
@@ -110,12 +110,12 @@ class EnsureLine:
 
     @property
     def names(self) -> set[Named]:
-        """All names in it, lets and indices included."""
+        """All names in the line, including lets and indices."""
         parts = [self.truth, *(bound for item in self.ranges for bound in (item.first, item.last))]
         return {name for part in (*parts, *([self.at] if self.at else ())) for name in names_in(part)}
 
     def line(self) -> str:
-        """The line as canonical rule text has it, without its first word; `let` numbers are given by value."""
+        """Returns the line in canonical form, without its first word and with values in place of `let` names."""
         return self._shown(self.lets)
 
     def __str__(self) -> str:
@@ -128,47 +128,46 @@ class EnsureLine:
 
 
 def joined(lines: Sequence[EnsureLine | str]) -> str:
-    """Lines of a specification as one formula: `and` binds tighter than `or` and `=>`, so those stand in parentheses.
+    """Joins lines of a specification with `and`, with parentheses around those that contain `or`, `=>` or `for`.
 
     >>> joined(["a >= b => m == a", "c == (a < b)"])
     '(a >= b => m == a) and c == (a < b)'
     """
     texts = [str(line) for line in lines]
     loose = (" => ", " or ", " for ")
-    return " and ".join(f"({one})" if len(texts) > 1 and any(word in one for word in loose) else one for one in texts)
+    return " and ".join(f"({t})" if len(texts) > 1 and any(word in t for word in loose) else t for t in texts)
 
 
-# Checking: which names there are, what is a number and what a truth.
+# Checks of names and of types.
 
 
 @dataclass(frozen=True)
 class Scope:
-    """The names that a statement may use, with the bits that each word has.
+    """The names that a statement may use, with the number of bits in each word.
 
-    A signed word of one bit is 0 or -1, so it is a number and no truth.
+    A signed one-bit word is 0 or -1, so it is a number and not a truth value.
     """
 
     inputs: Mapping[str, int]
-    values: Mapping[str, int]  # outputs of an `ensure`, arrays and bits of an `invariant`, nothing of a `where`
+    values: Mapping[str, int]  # outputs for `ensure`, arrays and bits for `invariant`, empty for `where`
     lets: Mapping[str, int]
     what: str = "an input or output"
     signed_inputs: Container[str] = ()
     signed_values: Container[str] = ()
 
     def check(self, line: EnsureLine) -> None:
-        """Raises WrongError unless the statement is a truth about these names, for every value of its indices."""
+        """Raises WrongError unless the statement has a truth value for every value of its indices."""
         known: set[str] = set()
         if line.at is not None and self._kind(line.at, known) != "bit":
-            raise WrongError(line.at.token, f"'at' takes a single bit, and {line.at.text} has several")
+            raise WrongError(line.at.token, f"'at' takes a single bit, but {line.at.text} has several")
         for item in line.ranges:
             if item.name in {*known, *self.values, *self.inputs, *self.lets}:
-                raise WrongError(item.token, f"index '{item.name}' is already a name; choose another")
+                raise WrongError(item.token, f"the name '{item.name}' is already in use; choose another index")
             for bound in (item.first, item.last):
                 self._constant(bound, known, "a bound of 'for'")
             known.add(item.name)
         if self._kind(line.truth, known) == "number":
-            place = line.truth.token
-            raise WrongError(place, "this is a number, and not true or false; compare it, as in sum == p + q")
+            raise WrongError(line.truth.token, "this is a number, not a condition; compare it, as in sum == p + q")
         self._check_values(line.with_lets(self.lets))
 
     def _kind(self, expression: Expression, indices: set[str]) -> Kind:
@@ -192,7 +191,7 @@ class Scope:
             return "truth"
         for side, kind in ((expression.left, left), (expression.right, right)):
             if kind == "truth":
-                raise WrongError(side.token, f"'{sign}' takes numbers, and {_brief(side)} is true or false")
+                raise WrongError(side.token, f"'{sign}' takes numbers, but {_brief(side)} is true or false")
         if sign in ("//", "%"):
             self._divisor(expression.right, indices)
         return "truth" if sign in COMPARISONS else "number"
@@ -204,10 +203,10 @@ class Scope:
         if name.text not in widths:
             if name.text in self.lets and not name.entered and name.index is None:
                 return "number"
-            what = "an input" if name.entered else f"{self.what}, or a number of the text"
+            allowed = "an input" if name.entered else f"{self.what}, or a number in the text"
             known = [*widths] if name.entered else [*widths, *self.lets, *indices]
-            hint = suggestion(name.text, known) or f"; there are {listing(known)}" * bool(known)
-            raise WrongError(name.token, f"'{shorten(name.text)}' is not {what}{hint}")
+            hint = suggestion(name.text, known) or f"; choose from {listing(known)}" * bool(known)
+            raise WrongError(name.token, f"'{shorten(name.text)}' is not {allowed}{hint}")
         if name.index is not None:
             self._constant(name.index, indices, "an index")
             return "bit"
@@ -217,32 +216,26 @@ class Scope:
 
     def _truth(self, expression: Expression, indices: set[str], sign: str) -> None:
         if self._kind(expression, indices) == "number":
-            hint = " (for a remainder write mod)" if sign == "%" else ""
-            raise WrongError(
-                expression.token, f"'{sign}' takes what is true or false, and {_brief(expression)} is a number{hint}"
-            )
+            raise WrongError(expression.token, f"'{sign}' takes a condition, but {_brief(expression)} is a number")
 
     def _divisor(self, expression: Expression, indices: set[str]) -> None:
         """Raises WrongError for a divisor that is neither a constant nor an unsigned number."""
-        what = "what stands behind // and % is a constant or an unsigned number; it"
         if not isinstance(expression, Named) or expression.index is not None:
-            return self._constant(expression, indices, what)
+            return self._constant(expression, indices, "a compound divisor")
         entered = expression.entered or expression.text not in self.values
         if expression.text in (self.signed_inputs if entered else self.signed_values):
-            raise WrongError(
-                expression.token, f"what stands behind // and % is unsigned, and {expression.text} is signed"
-            )
+            raise WrongError(expression.token, f"a divisor must be unsigned, but {expression.text} is signed")
         return None
 
     def _constant(self, expression: Expression, indices: set[str], what: str) -> None:
-        """Raises WrongError for what depends on an input or output, or is no number."""
+        """Raises WrongError for an expression that depends on an input or output, or is not a number."""
         if isinstance(expression, Negation):
             raise WrongError(expression.token, f"{what} must be a number")
         if isinstance(expression, Named):
             self._kind_of_name(expression, indices)
             free = expression.text in indices or expression.text not in {**self.inputs, **self.values}
             if expression.entered or expression.index is not None or not free:
-                raise WrongError(expression.token, f"{what} must be a constant, and {_brief(expression)} is none")
+                raise WrongError(expression.token, f"{what} must be a constant, but {_brief(expression)} is not")
         elif isinstance(expression, Combined):
             if expression.sign not in (*ARITHMETIC, "^"):
                 raise WrongError(expression.token, f"{what} must be a number")
@@ -250,7 +243,7 @@ class Scope:
             self._constant(expression.right, indices, what)
 
     def _check_values(self, line: EnsureLine) -> None:
-        """Bits in range, divisors and exponents possible, in every row."""
+        """Checks bit positions, divisors and exponents in every row."""
         for row in line.rows(most=MOST_CHECKED):
             for part in (line.truth, *([line.at] if line.at else ())):
                 self._check_row(part, line, row)
@@ -265,29 +258,30 @@ class Scope:
             if part.sign in ("//", "%", "^") and all(name.text in constants for name in names_in(part.right)):
                 right = line.value(part.right, {}, {}, row)
                 if part.sign != "^" and right < 1:
-                    raise WrongError(part.token, f"'{part.sign}' takes a number of at least 1, got {right}")
+                    raise WrongError(part.token, f"the divisor of '{part.sign}' must be at least 1, got {right}")
                 if part.sign == "^" and not 0 <= right <= MAX_EXPONENT:
-                    raise WrongError(part.token, f"an exponent is 0 to {MAX_EXPONENT:,}, got {right}")
+                    raise WrongError(part.token, f"an exponent must be between 0 and {MAX_EXPONENT:,}, got {right}")
         elif isinstance(part, Named) and part.index is not None:
             index = line.value(part.index, {}, {}, row)
             width = (self.inputs if part.entered else {**self.inputs, **self.values})[part.text]
             if not 1 <= index <= width:
                 at = "".join(f" (at {name}={value})" for name, value in row.items())
-                raise WrongError(part.token, f"{part.text}[{index}] is no bit: {part.text} has {width}{at}")
+                message = f"index out of range: {part.text}[{index}], but {part.text} has {counted(width, 'bit')}{at}"
+                raise WrongError(part.token, message)
 
 
 def _brief(expression: Expression) -> str:
     return f"'{shorten(shown(expression))}'"
 
 
-# Many runs at once.
+# Checks of many runs at once.
 
 Arrays = Mapping[str, NDArray[Any]]
-_MOST_BITS = 62  # that an int64 holds with room for a sum of two
+_MOST_BITS = 62  # the sum of two such values still fits in an int64
 
 
 class Runs:
-    """The inputs of many runs, and the outputs of those that ended, by name.
+    """The inputs of many runs and the outputs of those that ended, by name.
 
     >>> from bitwright.rules.ensure_text import read
     >>> runs = Runs(4, {"x": np.arange(4)}, {"y": np.array([0, 1, 2, 2])})
@@ -297,27 +291,27 @@ class Runs:
 
     def __init__(self, count: int, inputs: Arrays, outputs: Arrays) -> None:
         self._count, self._inputs, self._outputs = count, inputs, outputs
-        self._most: dict[str, int] = {}  # the largest absolute value under a name
+        self._most: dict[str, int] = {}  # the largest absolute value of each name
         for name, numbers in (*inputs.items(), *outputs.items()):
             largest = max(abs(int(numbers.max(initial=0))), abs(int(numbers.min(initial=0))))
             self._most[name] = max(largest, self._most.get(name, 0))
 
     def broken(self, line: EnsureLine) -> BoolArray:  # (count,)
-        """The runs of which the line is false."""
+        """Returns which runs violate the line."""
         broken = np.zeros(self._count, dtype=bool)
         for row in line.rows():
             broken |= np.asarray(self.value(line, line.truth, row) == 0, dtype=bool)
         return broken
 
     def all_hold(self, lines: Iterable[EnsureLine]) -> BoolArray:  # (count,)
-        """The runs of which all of these lines are true."""
+        """Returns which runs satisfy all of these lines."""
         allowed = np.ones(self._count, dtype=bool)
         for line in lines:
             allowed &= ~self.broken(line)
         return allowed
 
     def value(self, line: EnsureLine, part: Expression, row: Mapping[str, int] | None = None) -> Any:
-        """The exact value of an expression: in machine words where all of it fits, else in Python's integers."""
+        """Evaluates an expression exactly: in machine words if all values fit, otherwise in Python integers."""
         known = {**line.lets, **self._most, **(row or {})}
         fits = _sizes(line, part, known, row or {})[1] >> _MOST_BITS == 0
         return line.value(part, *((self._inputs, self._outputs) if fits else self._exact), row)
@@ -331,7 +325,7 @@ class Runs:
 
 
 def _sizes(line: EnsureLine, part: Expression, known: Mapping[str, int], row: Mapping[str, int]) -> tuple[int, int]:
-    """Bounds on the absolute value of an expression, and on all values that come up in it."""
+    """Returns bounds on the absolute value of an expression, and on all values that occur in it."""
     if isinstance(part, Constant):
         return abs(part.value), abs(part.value)
     if isinstance(part, Named):
@@ -343,6 +337,6 @@ def _sizes(line: EnsureLine, part: Expression, known: Mapping[str, int], row: Ma
         power = abs(line.value(part, {}, {}, row))
         return power, power
     (left, most), (right, more) = (_sizes(line, side, known, row) for side in (part.left, part.right))
-    own = {"+": left + right, "-": left + right, "*": left * right, "//": left + 1, "%": max(left, right)}
-    bound = own.get(part.sign, 1)
+    bounds = {"+": left + right, "-": left + right, "*": left * right, "//": left + 1, "%": max(left, right)}
+    bound = bounds.get(part.sign, 1)
     return bound, max(bound, most, more)

@@ -1,7 +1,7 @@
-"""Expressions of rule text: indices, sizes and conditions, and what `ensure`, `invariant` and `steps` lines say.
+"""Expressions in rule text: indices, sizes, conditions, and the formulas of `ensure` and `invariant` lines.
 
-An expression is a tree of Constant, Named, Combined and Negation. It is a number or a truth; an unsigned number
-of a single bit is both.
+An expression is a tree of Constant, Named, Combined and Negation. Its value is a number or a truth value; an unsigned
+one-bit number is both.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BINDS |= {"+": 6, "-": 6, "*": 7, "//": 7, "%": 7, "^": 9}
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A number as it is written."""
+    """A literal number."""
 
     value: int
     token: Token = field(default=NOWHERE, repr=False, compare=False)
@@ -32,7 +32,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A word, one of its bits (`index`), an index, or a number of the rule text; `entered` where it is `in.NAME`."""
+    """A word, one of its bits (`index`), an index, or a number of the rule text; `entered` marks `in.NAME`."""
 
     text: str
     entered: bool = False
@@ -42,9 +42,9 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Combined:
-    """Two expressions with a sign between them: + - * // % ^, a comparison, `and`, `or` or `=>`; `mod` is %.
+    """Two expressions joined by an operator: + - * // % ^, a comparison, `and`, `or` or `=>`; `mod` is stored as %.
 
-    In rules also `digits(E)`, how many binary digits a number has, at least 1: of E, to the base on the left.
+    Rules can also use `digits(E)`, the number of binary digits of E, at least 1. E is `right`, the base is `left`.
     """
 
     sign: str
@@ -55,7 +55,7 @@ class Combined:
 
 @dataclass(frozen=True, slots=True)
 class Negation:
-    """`not` and a truth."""
+    """`not` followed by a condition."""
 
     body: Expression
     token: Token = field(default=NOWHERE, repr=False, compare=False)
@@ -75,7 +75,7 @@ class IndexRange:
 
 
 def names_in(expression: Expression, inside: bool = True) -> Iterator[Named]:
-    """The names of an expression, in their order, with those inside of an index or without."""
+    """Yields the names in an expression, in order; `inside` includes those in an index."""
     if isinstance(expression, Named):
         yield expression
         if expression.index is not None and inside:
@@ -88,7 +88,7 @@ def names_in(expression: Expression, inside: bool = True) -> Iterator[Named]:
 
 
 def shown(expression: Expression, lets: Mapping[str, int] | None = None, around: int = 0) -> str:
-    """The expression as text, with as few parentheses as it needs."""
+    """Formats an expression as text, with as few parentheses as possible."""
     lets = lets or {}
     if isinstance(expression, Constant):
         return str(expression.value)
@@ -104,7 +104,7 @@ def shown(expression: Expression, lets: Mapping[str, int] | None = None, around:
         if expression.sign == DIGITS:
             return f"digits({shown(expression.right, lets)})"
         sign, binds = expression.sign, _BINDS[expression.sign]
-        tight = sign in COMPARISONS or sign in ("=>", "^")  # what stands to the left binds tighter
+        tight = sign in COMPARISONS or sign in ("=>", "^")  # the left side must bind tighter
         left = shown(expression.left, lets, binds + tight)
         right = shown(expression.right, lets, binds + (sign not in ("=>", "and", "or", "+", "*")))
         if sign == "-" and expression.left == Constant(0):
@@ -115,18 +115,18 @@ def shown(expression: Expression, lets: Mapping[str, int] | None = None, around:
 
 
 def evaluate(expression: Expression, value_of: Callable[[Named], Any]) -> Any:
-    """The value of an expression, given those of its names; arrays give arrays."""
+    """Evaluates an expression, using `value_of` for its names; arrays give arrays."""
     if isinstance(expression, Constant):
         return expression.value
     if isinstance(expression, Named):
         return value_of(expression)
     if isinstance(expression, Negation):
-        return evaluate(expression.body, value_of) == 0  # of an array, element by element
+        return evaluate(expression.body, value_of) == 0  # element by element for an array
     return combined(expression.sign, evaluate(expression.left, value_of), evaluate(expression.right, value_of))
 
 
 def combined(sign: str, left: Any, right: Any) -> Any:
-    """The value of an operation; for arrays, element by element."""
+    """Applies an operator, element by element for arrays."""
     if sign in ("//", "%"):  # x // 0 = 0 and x % 0 = x, as in SMT-LIB
         quotient = (left // (right + (right == 0))) * (right != 0)
         return quotient if sign == "//" else left - right * quotient

@@ -1,4 +1,4 @@
-"""Families: the source line of each block and template, and its row in that line."""
+"""Records the source line of each block and template, and its row in that line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bitwright.rules.layout import IntArray
 
 @dataclass(frozen=True)
 class WrittenAt:
-    """The place where a family was written, and the value of each index in each row."""
+    """The source position of a family, and the value of each index in each row."""
 
     text: str
     line: int = 0
@@ -27,7 +27,7 @@ class WrittenAt:
         return Problem(self.line, self.column, message + self.at(row), self.place)
 
     def at(self, row: int | None) -> str:
-        """` (at i=3, j=1)`: the indices of one row, if there are any."""
+        """Formats the indices of a row, such as ` (at i=3, j=1)`; empty without indices."""
         if row is None or not self.indices:
             return ""
         return " (at " + ", ".join(f"{name}={int(values[row])}" for name, values in self.indices.items()) + ")"
@@ -37,7 +37,7 @@ class WrittenAt:
 
     @property
     def where(self) -> str:
-        """`line 7`, `addition.py:49`, or empty if no place is known."""
+        """The position, such as `line 7` or `addition.py:49`; empty if unknown."""
         return self.place or (f"line {self.line}" if self.line else "")
 
 
@@ -46,11 +46,11 @@ Origin = WrittenAt | Sequence[WrittenAt]  # one line, or several one-row lines t
 
 @dataclass(frozen=True, eq=False)
 class Families(FrozenArrays):
-    """The families of a program's blocks, or of its templates.
+    """The families of the blocks or of the templates of a program.
 
-    A line such as `block p[i] q[i] for i in 1..4`, or one call of a Builder, is a family of four blocks with the
-    indices 0 to 3; a block or template written out alone is a family of one. A rule that compares two bits is two
-    families, one for each way in which the comparison can hold.
+    A line such as `block p[i] q[i] for i in 1..4`, or the corresponding Builder call, is a family of four blocks with
+    indices 0 to 3. A line without indices is a family of one. A rule that compares two bits is two families, one for
+    each pair of values that satisfies the comparison.
 
     >>> from bitwright.rules import parse
     >>> lines = ["bits p[3]", "block p[i] for i in 1..3", "when p[1]=1 write p[2]"]
@@ -65,13 +65,13 @@ class Families(FrozenArrays):
     of: IntArray  # the family of each block or template
     index: IntArray  # its position in the family, from 0
     labels: tuple[str, ...]  # the text of each family
-    places: tuple[str, ...]  # the place of each family: `line 7`, `addition.py:49`, `block 3` of a table
+    places: tuple[str, ...]  # the position of each family: `line 7`, `addition.py:49`, `block 3` of a table
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def followed_by(self, others: Families) -> Families:
-        """These families, followed by the others."""
+        """Appends other families."""
         return Families(
             np.concatenate((self.of, others.of + len(self))),
             np.concatenate((self.index, others.index)),
@@ -89,13 +89,13 @@ class Families(FrozenArrays):
         return np.lexsort((self.index, self.of)), np.concatenate(([0], np.cumsum(self.sizes)))
 
     def members(self, family: int) -> IntArray:
-        """The blocks or templates of one family, in the order of its rows."""
+        """Returns the blocks or templates of one family, in the order of its rows."""
         order, start = self._by_family
         return order[start[family] : start[family + 1]]
 
 
 class NumberedRows:
-    """Numbers the rows of several families consecutively, and names the family of each row."""
+    """Numbers the rows of several families consecutively, and finds the family of each row."""
 
     def __init__(self, parts: Iterable[tuple[int, Origin]]) -> None:
         self.origins: list[WrittenAt] = []
@@ -115,21 +115,21 @@ class NumberedRows:
         return int(np.searchsorted(self.first, row, side="right")) - 1
 
     def index(self, row: int) -> int:
-        """The position of this row in its family."""
+        """Returns the position of a row in its family."""
         return row - int(self.first[self.family(row)])
 
     def problem(self, row: int, message: str) -> Problem:
         return self.origins[self.family(row)].problem(message, self.index(row))
 
     def by_family(self, rows: IntArray) -> list[tuple[int, IntArray]]:
-        """Indices into `rows`, grouped by family, so that each family is reported once."""
+        """Groups the indices into `rows` by family, so that each family is reported once."""
         owners = np.searchsorted(self.first, rows, side="right") - 1
         order = np.argsort(owners, kind="stable")
-        found, start = np.unique(owners[order], return_index=True)
-        return list(zip(found.tolist(), np.split(order, start[1:]), strict=True)) if len(found) else []
+        present, start = np.unique(owners[order], return_index=True)
+        return list(zip(present.tolist(), np.split(order, start[1:]), strict=True)) if len(present) else []
 
     def families(self, order: IntArray) -> Families:
-        """The families of these rows, in this order."""
+        """Returns the families of these rows, in the given order."""
         of = np.repeat(np.arange(len(self.origins)), np.diff(self.first))[order]
         before = np.zeros(self.count + 1, dtype=np.int64)  # number of these rows before each row
         before[order + 1] = 1

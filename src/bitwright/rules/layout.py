@@ -1,4 +1,4 @@
-"""Named bits: the coordinate of the state for each name and index (Section 4, "Input representation")."""
+"""Maps names and indices of bits to coordinates of the state (Section 4, "Input representation")."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KEYWORDS = frozenset(f"{_STATEMENTS} write nothing for in if and at fixed point 
 
 
 def spread(lengths: IntArray) -> tuple[IntArray, IntArray]:
-    """Repeats each index as often as its entry: the index at each position, and the position within its group.
+    """Repeats each index as often as its entry; returns the index and the position in its group, for each repetition.
 
     >>> spread(np.array([2, 0, 3]))
     (array([0, 0, 2, 2, 2]), array([0, 1, 0, 1, 2]))
@@ -51,7 +51,7 @@ class Field:
         return prod(self.shape)
 
     def locate(self, indices: Sequence[IntArray]) -> IntArray:
-        """Bit numbers of the elements at 1-based `indices`, -1 for an index out of range."""
+        """Returns the bit numbers of the elements at 1-based `indices`; -1 for an index out of range."""
         flat = np.zeros((), dtype=np.int64)
         inside = np.ones((), dtype=bool)
         for index, extent in zip(indices, self.shape, strict=True):
@@ -60,11 +60,11 @@ class Field:
         return np.asarray(np.where(inside, self.offset + flat, -1), dtype=np.int64)
 
     def bits(self) -> IntArray:
-        """All its bit numbers, in row-major order; for a number, least significant first."""
+        """Returns all bit numbers in row-major order; for a number, least significant first."""
         return np.arange(self.offset, self.offset + self.size, dtype=np.int64)
 
     def bit_names(self) -> list[str]:
-        """The names of its bits, in order."""
+        """Returns the names of the bits, in order."""
         if not self.shape:
             return [self.name]
         if len(self.shape) == 1:
@@ -72,7 +72,7 @@ class Field:
         return [f"{self.name}[{','.join(map(str, at))}]" for at in product(*(range(1, n + 1) for n in self.shape))]
 
     def name_of(self, bit: int) -> str:
-        """`p[3]`, `m[2,7]` or `flag`: the name of one bit of the field."""
+        """Returns the name of a bit of the field, such as `p[3]`, `m[2,7]` or `flag`."""
         if not self.shape:
             return self.name
         rest, at = bit - self.offset, []
@@ -100,7 +100,7 @@ class Layout:
 
     @classmethod
     def of(cls, shapes: Sequence[tuple[str, tuple[int, ...]]]) -> Layout:
-        """The layout of these names and shapes, in order; the shape of a single bit is empty."""
+        """Builds a layout from names and shapes, in order; the shape of a single bit is empty."""
         fields, offset = [], 0
         for name, shape in shapes:
             fields.append(Field(name, shape, offset))
@@ -109,7 +109,7 @@ class Layout:
 
     @property
     def size(self) -> int:
-        """The paper's k: the length of a state."""
+        """The length of a state, k in the paper."""
         return self.fields[-1].offset + self.fields[-1].size if self.fields else 0
 
     @cached_property
@@ -128,30 +128,30 @@ class Layout:
             return self._by_name[name]
         except KeyError:
             hint = suggestion(name, list(self._by_name))
-            raise InputError(f"there are no bits called '{name}'{hint}") from None
+            raise InputError(f"there are no bits named '{name}'{hint}") from None
 
     def field_of(self, bit: int) -> Field:
-        """The declared name to which a bit belongs."""
+        """Returns the declared name that a bit belongs to."""
         return self.fields[bisect_right(self._offsets, bit) - 1]
 
     def name_of(self, bit: int) -> str:
-        """`p[3]`, `m[2,7]` or `flag`: the name of one bit."""
+        """Returns the name of a bit, such as `p[3]`, `m[2,7]` or `flag`."""
         return self.field_of(bit).name_of(bit)
 
     def bit(self, name: str) -> int:
-        """The bit number of a name such as `p[3]`; the inverse of `name_of`."""
+        """Returns the bit number of a name such as `p[3]`; the inverse of `name_of`."""
         stem, _, rest = name.partition("[")
         field = self[stem.strip()]
         try:
             index = tuple(int(part) for part in rest.removesuffix("]").split(",")) if rest else ()
         except ValueError:
-            raise InputError(f"'{name}' does not name a bit; the form is {field}") from None
+            raise InputError(f"'{name}' does not name a bit; it is declared as {field}") from None
         if len(index) != len(field.shape):
-            raise InputError(f"'{name}' needs {counted(len(field.shape), 'index', 'indices')}: {field}")
+            raise InputError(f"'{name}' needs {counted(len(field.shape), 'index', 'indices')}, declared as {field}")
         bit = 0
         for i, extent in zip(index, field.shape, strict=True):
             if not 1 <= i <= extent:
-                raise InputError(f"'{name}' is out of range: {field}")
+                raise InputError(f"'{name}' is out of range, declared as {field}")
             bit = bit * extent + i - 1
         return field.offset + bit
 

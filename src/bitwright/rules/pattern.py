@@ -1,6 +1,6 @@
-"""The pattern: one cell of each kind side by side, an ordinary small program on which a network is trained.
+"""The pattern: one cell of each kind side by side, which is a small ordinary program that networks are trained on.
 
-Its bits are the bits of the cells' blocks, plus one for every port; ports are blocks without templates. Bit names
+It contains the bits of the cells' blocks and one bit for every port; ports are blocks without templates. Bit names
 contain the number of the kind, so that a pattern can be recovered from its text.
 """
 
@@ -40,16 +40,16 @@ class Pattern:
     """
 
     kinds: tuple[Kind, ...]
-    whole: Program | None = None  # for a single cell with the whole state: its program, whose bits are the ports
+    whole: Program | None = None  # the program of a single cell that covers the entire state; its bits are the ports
 
     @classmethod
     def of(cls, kinds: Iterable[Kind]) -> Pattern:
-        """The pattern of these kinds, without duplicates."""
+        """Builds the pattern of these kinds, without duplicates."""
         return cls(tuple(sorted(set(kinds))))
 
     @classmethod
     def of_state(cls, program: Program) -> Pattern:
-        """One cell with all blocks of a program: the pattern is the program itself.
+        """Builds a pattern with a single cell that contains all blocks of a program; its program is this program.
 
         >>> from bitwright import addition
         >>> pattern = Pattern.of_state(addition(8).program)
@@ -60,11 +60,11 @@ class Pattern:
 
     @cached_property
     def program(self) -> Program:
-        """All cells side by side."""
+        """The program of all cells side by side."""
         return self.whole or self._side_by_side(range(len(self.kinds)))
 
     def alone(self, kind: int) -> Program:
-        """One kind by itself, with the pattern's bit names."""
+        """Returns the program of a single kind, with the pattern's bit names."""
         return self.whole or self._side_by_side([kind])
 
     def _side_by_side(self, kinds: Iterable[int]) -> Program:
@@ -76,9 +76,9 @@ class Pattern:
             ports = [f"kind{number}_port[{port}]" for port in range(1, len(kind.ports) + 1)]
             local = 0
             for at, (bits, configurations) in enumerate(kind.blocks, 1):
-                own = [f"kind{number}_block{at}[{bit}]" for bit in range(1, bits + 1)]
-                names += own
-                blocks.append(own)
+                block = [f"kind{number}_block{at}[{bit}]" for bit in range(1, bits + 1)]
+                names += block
+                blocks.append(block)
                 for configuration in configurations:
                     writes = [port for port, of in zip(ports, kind.ports, strict=True) if local in of]
                     templates.append((len(blocks) - 1, configuration, writes or None))
@@ -98,30 +98,30 @@ class Pattern:
         return [LocalStates(kind) for kind in self.kinds]
 
     def templates_of(self, kind: int) -> slice:
-        """The templates of a kind."""
+        """Returns the templates of a kind as a slice."""
         return slice(*self.first_template[kind : kind + 2].tolist())
 
     def matched(self, kind: int, numbers: NDArray[Any]) -> BoolArray:  # (states,) -> (states, K)
-        """The templates of the pattern that match in local states of a kind."""
+        """Returns which templates of the pattern match in local states of a kind."""
         matched = np.zeros((len(numbers), int(self.first_template[-1])), dtype=bool)
         matched[:, self.templates_of(kind)] = self.local[kind].matched(numbers)
         return matched
 
     def port_bits(self, kind: int) -> slice:
-        """The bits of a kind's ports."""
+        """Returns the bits of the ports of a kind as a slice."""
         if self.whole is not None:
             return slice(0, self.whole.bits)
-        before = sum(sum(bits for bits, _ in one.blocks) + len(one.ports) for one in self.kinds[:kind])
-        own = before + sum(bits for bits, _ in self.kinds[kind].blocks)
-        return slice(own, own + len(self.kinds[kind].ports))
+        before = sum(sum(bits for bits, _ in other.blocks) + len(other.ports) for other in self.kinds[:kind])
+        first = before + sum(bits for bits, _ in self.kinds[kind].blocks)
+        return slice(first, first + len(self.kinds[kind].ports))
 
     @property
     def local_states(self) -> int:
-        """The total number of local states of its kinds."""
+        """The total number of local states of all kinds."""
         return sum(kind.local_states for kind in self.kinds)
 
     def place_of(self, kind: Kind) -> int | None:
-        """The number of a kind in the pattern; None if it is not in it."""
+        """Returns the number of a kind in the pattern, or None if the pattern does not contain it."""
         return self._places.get(kind)
 
     @cached_property
@@ -130,7 +130,7 @@ class Pattern:
 
 
 def whole_kind(program: Program) -> Kind:
-    """All live blocks of a program as one kind, with a port for every bit: the templates that write it."""
+    """Combines all live blocks of a program into one kind, with a port for the templates that write each bit."""
     counts = np.bincount(program.template_block, minlength=program.blocks)
     configs = program.template_config.tolist()
     first, blocks = 0, []
@@ -145,12 +145,12 @@ def whole_kind(program: Program) -> Kind:
 
 
 def pattern_of(programs: Sequence[Program], tile: Tile = 1) -> Pattern:
-    """The kinds of these programs, with `tile` neighbouring cells, or "all", combined into one."""
+    """Builds the pattern of several programs; combines `tile` neighbouring cells, or "all", into one."""
     if tile == "all":
         if len(programs) != 1:
             raise InputError(
-                f"a cell with the whole state requires a single program, got {len(programs):,}; leave out "
-                f"{option('tile')} all"
+                f"{option('tile')} all puts the entire state into one cell and requires a single program, got "
+                f"{len(programs):,}"
             )
         return Pattern.of_state(programs[0])
     kinds: set[Kind] = set()
@@ -161,7 +161,7 @@ def pattern_of(programs: Sequence[Program], tile: Tile = 1) -> Pattern:
 
 
 def pattern_of_program(program: Program) -> Pattern | None:
-    """The pattern that a program represents; None for other programs."""
+    """Returns the pattern that a program represents; None for other programs."""
     if not _BIT.fullmatch(program.layout.name_of(0)):
         return None
     named = [_BIT.fullmatch(name) for name in program.layout.names]
@@ -177,17 +177,17 @@ def pattern_of_program(program: Program) -> Pattern | None:
 
 
 def every_cell(program: Program) -> Pattern:
-    """The pattern on which networks of this program work: the cells of a pattern, or one cell with the whole state."""
+    """Returns the pattern that networks of a program use: its own cells if it is a pattern, otherwise a single cell."""
     return pattern_of_program(program) or Pattern.of_state(program)
 
 
 def is_pattern(program: Program) -> bool:
-    """Whether a program is a pattern, so that its networks work on cells."""
+    """Returns whether a program is a pattern, in which case its networks work on cells."""
     return pattern_of_program(program) is not None
 
 
 def read_pattern(bits: Sequence[str], examples: Sequence[str]) -> Pattern | None:
-    """The pattern whose program has these bits and templates; None if there is none."""
+    """Returns the pattern whose program has these bits and templates, or None."""
     from bitwright.rules.text import parse
 
     if not all(map(_BIT.fullmatch, bits)) or not all(map(_EXAMPLE.fullmatch, examples)):
@@ -206,9 +206,9 @@ def read_pattern(bits: Sequence[str], examples: Sequence[str]) -> Pattern | None
 
 
 def completed(program: Program) -> Program:
-    """The same rules, plus templates that write nothing for all other configurations of every block.
+    """Adds templates that write nothing for all other configurations of every block.
 
-    A network that reads bits distinguishes all configurations; the rules treat all without a template alike.
+    A network that reads bits distinguishes all configurations, including those without a template.
 
     >>> from bitwright import addition
     >>> addition(2).program, completed(addition(2).program)
@@ -227,7 +227,7 @@ def completed(program: Program) -> Program:
 
 
 def completed_pattern(pattern: Pattern) -> Pattern:
-    """The same kinds in the same order, with templates for all configurations of their blocks.
+    """Completes the kinds of a pattern with templates for all configurations of their blocks; keeps their order.
 
     >>> from bitwright import addition
     >>> pattern = Pattern.of(addition(8).program.kinds.kinds)
@@ -252,24 +252,24 @@ def _completed_kind(kind: Kind) -> Kind:
 def _check_few(templates: int) -> None:
     if templates > _MOST_COMPLETED:
         raise InputError(
-            f"the blocks have {templates:,} configurations; the limit is {_MOST_COMPLETED:,} if networks read bits; "
-            "let them read templates"
+            f"networks that read bits support at most {_MOST_COMPLETED:,} configurations, but the blocks have "
+            f"{templates:,}; let the network read templates"
         )
 
 
-BitNames = dict[str, tuple[str, ...]]  # by pattern bit: one name for a block's bit, all targets for a port
+BitNames = dict[str, tuple[str, ...]]  # by pattern bit: the name of a bit of a block, or all targets of a port
 
 
 @dataclass(frozen=True)
 class FirstCell:
-    """The first cell of a kind: its bits, block by block in the kind's order, and the bits that each port sets."""
+    """The first cell of a kind: its bits, block by block in the order of the kind, and the bits that each port sets."""
 
     blocks: tuple[tuple[str, ...], ...]
     ports: tuple[tuple[str, ...], ...]
 
 
-def first_cells(program: Program, cells: Cells, found: CellKinds) -> list[FirstCell]:
-    """The first cell of every kind.
+def first_cells(program: Program, cells: Cells, kinds: CellKinds) -> list[FirstCell]:
+    """Returns the first cell of every kind.
 
     >>> from bitwright import addition
     >>> adder = addition(4).program
@@ -279,22 +279,22 @@ def first_cells(program: Program, cells: Cells, found: CellKinds) -> list[FirstC
     occupied = np.bincount(program.template_block, minlength=program.blocks) > 0
     name_of = program.layout.name_of
     firsts = []
-    for number, kind in enumerate(found.kinds):
-        cell = int(np.flatnonzero(found.of == number)[0])
+    for number, kind in enumerate(kinds.kinds):
+        cell = int(np.flatnonzero(kinds.of == number)[0])
         blocks = [
             tuple(map(name_of, cells.bits_in(block, program)))
             for block in cells.members(cell).tolist()
             if occupied[block]
         ]
         ports: list[list[str]] = [[] for _ in kind.ports]
-        for wire in range(*np.searchsorted(found.wire_cell, [cell, cell + 1]).tolist()):
-            ports[int(found.wire_port[wire])].append(name_of(int(found.wire_bit[wire])))
+        for wire in range(*np.searchsorted(kinds.wire_cell, [cell, cell + 1]).tolist()):
+            ports[int(kinds.wire_port[wire])].append(name_of(int(kinds.wire_bit[wire])))
         firsts.append(FirstCell(tuple(blocks), tuple(map(tuple, ports))))
     return firsts
 
 
 def bit_names(pattern: Pattern, programs: Iterable[tuple[Program, Cells]]) -> BitNames:
-    """The names of a pattern's bits, taken from the first of these programs with a cell of the kind.
+    """Returns names for the bits of a pattern, from the first program that has a cell of each kind.
 
     >>> from bitwright import addition
     >>> adder = addition(4).program
@@ -304,11 +304,11 @@ def bit_names(pattern: Pattern, programs: Iterable[tuple[Program, Cells]]) -> Bi
     names: BitNames = {}
     named: set[int] = set()
     for program, cells in programs:
-        found = program.kinds if cells is program.cells else cell_kinds(program, cells)
-        places = [pattern.place_of(kind) for kind in found.kinds]
+        kinds = program.kinds if cells is program.cells else cell_kinds(program, cells)
+        places = [pattern.place_of(kind) for kind in kinds.kinds]
         if named.issuperset(place for place in places if place is not None):
             continue
-        for place, cell in zip(places, first_cells(program, cells, found), strict=True):
+        for place, cell in zip(places, first_cells(program, cells, kinds), strict=True):
             if place is None or place in named:
                 continue
             named.add(place)

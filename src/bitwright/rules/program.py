@@ -32,11 +32,11 @@ class Wired(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Program(FrozenArrays, Shown):
-    """An algorithm's rules in canonical order: blocks by their first bit, templates by block and configuration.
+    """The rules of an algorithm in canonical order: blocks by first bit, templates by block and configuration.
 
-    Equivalent rules written differently give equal programs. A configuration is a number: its bit j is the value of
-    the j-th bit of the block. All arrays are read-only. Families record how the rules were written; they affect neither
-    equality nor the id.
+    Equivalent rules give equal programs, however they are written. A configuration is a number whose bit j is the value
+    of the j-th bit of the block. All arrays are read-only. Families record how the rules were written; they affect
+    neither equality nor the id.
 
     >>> from bitwright import addition
     >>> program = addition(4).program
@@ -59,7 +59,7 @@ class Program(FrozenArrays, Shown):
     rule_families: Families  # the same for templates
     array_families: tuple[str, ...]  # (declared names,) the family of each; levels of one tree share one
     grouped: Cells | None = None  # explicit cells, if declared; like families, not part of the id
-    wired: Wired | None = None  # for a node program on a graph: computes the kinds of its cells
+    wired: Wired | None = None  # computes the kinds of cells of a node program on a graph
 
     @classmethod
     def from_tables(
@@ -68,12 +68,11 @@ class Program(FrozenArrays, Shown):
         blocks: Sequence[Sequence[str | int]],
         templates: Sequence[tuple[int, int, Sequence[str | int] | None]],
     ) -> Program:
-        """Builds a program from plain tables: names of all bits, blocks as lists of bits, templates as (block,
-        configuration, writes).
+        """Builds a program from tables of bits, blocks and templates; raises ProgramError with all problems.
 
-        Bits are given by name or by number, blocks by number, all from 0. A configuration is a number whose bit j is
-        the value of the j-th bit that the block lists. The writes of a template are None if it writes nothing. Each
-        block and each template is a separate family. Raises ProgramError with all problems.
+        Blocks are lists of bits; templates are tuples of block, configuration and writes. Bits are given by name or by
+        number, blocks by number, both from 0. A configuration is a number whose bit j is the value of the j-th bit in
+        the block. The writes of a template that writes nothing are None. Each block and template is a separate family.
 
         >>> Program.from_tables(
         ...     ["p[1]", "p[2]", "flag"],
@@ -105,7 +104,7 @@ class Program(FrozenArrays, Shown):
 
     @property
     def template_rule(self) -> IntArray:  # (K,)
-        """The rule (a family of templates) of each template."""
+        """The rule of each template; a rule is a family of templates."""
         return self.rule_families.of
 
     @property
@@ -115,7 +114,7 @@ class Program(FrozenArrays, Shown):
 
     @property
     def sizes(self) -> str:
-        """`8 bits, 4 blocks, 1 template`: the sizes in words."""
+        """The sizes in words, such as `8 bits, 4 blocks, 1 template`."""
         sizes = ((self.bits, "bit"), (self.blocks, "block"), (self.templates, "template"))
         return ", ".join(counted(number, what) for number, what in sizes)
 
@@ -154,26 +153,26 @@ class Program(FrozenArrays, Shown):
 
     @cached_property
     def cells(self) -> Cells:
-        """The blocks in groups; by default every block is a cell."""
+        """The cells, which are groups of blocks; by default every block is a cell."""
         return each_block(self.block_families) if self.grouped is None else self.grouped
 
     @cached_property
     def kinds(self) -> CellKinds:
-        """The kinds of its cells, and the wiring of their ports."""
+        """The kinds of the cells, and the wiring of their ports."""
         return cell_kinds(self, self.cells) if self.wired is None else self.wired.kinds(self)
 
     # Matching, Eq. (5).
 
     @cached_property
     def _table(self) -> tuple[NDArray[np.int32], IntArray]:
-        """A configuration-to-template table for small blocks: entries, and the start of each block."""
+        """A table from configurations to templates for small blocks: its entries, and the start of each block."""
         sizes = 1 << np.diff(self.block_start)  # (b,)
         dense = sizes <= _DENSE_PER_TEMPLATE * np.bincount(self.template_block, minlength=self.blocks)
         ends = np.cumsum(np.where(dense, sizes, 0))
         start = np.where(dense, ends - sizes, -1)
         table = np.full(int(ends[-1]) if len(ends) else 0, -1, dtype=np.int32)
-        own = np.flatnonzero(dense[self.template_block])
-        table[start[self.template_block[own]] + self.template_config[own]] = own
+        listed = np.flatnonzero(dense[self.template_block])
+        table[start[self.template_block[listed]] + self.template_config[listed]] = listed
         return table, start
 
     @cached_property
@@ -181,7 +180,7 @@ class Program(FrozenArrays, Shown):
         return (self.template_block << MAX_BLOCK) | self.template_config
 
     def lookup(self, blocks: IntArray, configs: IntArray) -> IntArray:
-        """The template that matches each configuration of each block, or -1: f_i of Eq. (5).
+        """Returns the template that matches each configuration of each block, or -1; this is f_i of Eq. (5).
 
         >>> from bitwright import addition
         >>> addition(2).program.lookup(np.array([0, 0]), np.array([0b01, 0b00]))  # block 0 is p[1] q[1]
@@ -202,7 +201,7 @@ class Program(FrozenArrays, Shown):
         return found
 
     def configurations(self, states: NDArray[np.bool_]) -> IntArray:  # (k,) -> (b,), or (batch, k) -> (batch, b)
-        """The configuration of every block in a state of k bits, or in many.
+        """Returns the configuration of every block in a state of k bits, or in many states.
 
         >>> from bitwright import addition
         >>> addition(2).program.configurations(addition(2).state({"p": 3, "q": 1}))
@@ -212,21 +211,21 @@ class Program(FrozenArrays, Shown):
         return np.asarray(np.add.reduceat(values, self.block_start[:-1], axis=-1))
 
     def match(self, state: NDArray[np.bool_]) -> IntArray:  # (n,)
-        """The templates that a state matches, in order; n is their number in the paper.
+        """Returns the templates that a state matches, in order; the paper calls their number n.
 
         >>> from bitwright import addition
         >>> program = addition(2).program
         >>> [program.template_text(t) for t in program.match(addition(2).state({"p": 3, "q": 1}))]
         ['when p[1]=1 q[1]=1 write c[1]', 'when p[2]=1 q[2]=0 write p[2]']
         """
-        found = self.lookup(np.arange(self.blocks), self.configurations(state))
-        return found[found >= 0]
+        templates = self.lookup(np.arange(self.blocks), self.configurations(state))
+        return templates[templates >= 0]
 
-    # Text. The canonical text is itself a rule file; its sha256 is the program's identity.
+    # Text. The canonical text is itself a rule file; its sha256 is the id of the program.
 
     @cached_property
     def id(self) -> str:
-        """sha256 of the canonical text, which identifies the program in certificates, networks and traces."""
+        """The sha256 of the canonical text, which identifies the program in certificates, networks and traces."""
         digest = hashlib.sha256()
         for chunk in self.text_lines():
             digest.update(chunk.encode())
@@ -234,7 +233,7 @@ class Program(FrozenArrays, Shown):
         return digest.hexdigest()
 
     def text_lines(self) -> Iterator[str]:
-        """The canonical text: every bit, block and template written out, one per line.
+        """Yields the canonical text: every array, block and template, one per line.
 
         >>> from bitwright import permutation
         >>> print(*permutation([2, 1]).program.text_lines(), sep="\\n")
@@ -260,7 +259,7 @@ class Program(FrozenArrays, Shown):
             yield f"when {when} write {' '.join(written[writes[number] : writes[number + 1]]) or 'nothing'}"
 
     def cell_lines(self) -> Iterator[str]:
-        """The canonical `cell` lines: every bit of each cell, if blocks are grouped; they are not part of the id.
+        """Yields the canonical `cell` lines, if blocks are grouped; they are not part of the id.
 
         >>> from bitwright import addition
         >>> list(addition(2).program.cell_lines())
@@ -272,7 +271,7 @@ class Program(FrozenArrays, Shown):
             yield " ".join(("cell", *(names[bit] for block in grouped.bits(cell, self) for bit in block)))
 
     def block_names(self, block: int) -> list[str]:
-        """The names of a block's bits.
+        """Returns the names of a block's bits.
 
         >>> from bitwright import addition
         >>> addition(2).program.block_names(0)
@@ -281,7 +280,7 @@ class Program(FrozenArrays, Shown):
         return [self.layout.name_of(bit) for bit in self.block_members(block).tolist()]
 
     def block_members(self, block: int) -> IntArray:
-        """The bits of a block.
+        """Returns the bits of a block.
 
         >>> from bitwright import addition
         >>> addition(2).program.block_members(0)
@@ -290,7 +289,7 @@ class Program(FrozenArrays, Shown):
         return self.block_bits[self.block_start[block] : self.block_start[block + 1]]
 
     def writes(self, template: int) -> IntArray:
-        """The bits that one template sets.
+        """Returns the bits that one template sets.
 
         >>> from bitwright import addition
         >>> addition(2).program.writes(2)
@@ -299,7 +298,7 @@ class Program(FrozenArrays, Shown):
         return self.write_bits[self.write_start[template] : self.write_start[template + 1]]
 
     def template_text(self, template: int) -> str:
-        """One template as rule text: `when p[1]=1 q[1]=0 write p[1]`.
+        """Returns a template as rule text, such as `when p[1]=1 q[1]=0 write p[1]`.
 
         >>> from bitwright import addition
         >>> addition(2).program.template_text(2)

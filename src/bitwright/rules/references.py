@@ -21,7 +21,7 @@ Index = int | IntArray | slice
 
 
 def span(first: int, last: int) -> IntArray:
-    """The indices first..last, inclusive: the paper's `for i in [l]` is `span(1, l)`.
+    """Returns the indices from first to last, inclusive; `for i in [l]` in the paper is `span(1, l)`.
 
     >>> span(1, 4)
     array([1, 2, 3, 4])
@@ -30,7 +30,7 @@ def span(first: int, last: int) -> IntArray:
 
 
 def grid(*ranges: tuple[int, int]) -> tuple[IntArray, ...]:
-    """Index arrays that run through all combinations of several ranges.
+    """Returns index arrays with all combinations of several ranges.
 
     >>> k, j = grid((1, 2), (1, 3))
     >>> k.tolist(), j.tolist()
@@ -42,7 +42,7 @@ def grid(*ranges: tuple[int, int]) -> tuple[IntArray, ...]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ref:
-    """Bits selected by an index: one row per index value, one column per bit selected there.
+    """Bits selected with an index: one row per index value, one column per bit selected in that row.
 
     >>> from bitwright.rules import Builder
     >>> p = Builder().bits("p", 4)
@@ -72,7 +72,7 @@ class Ref:
 
     @property
     def name(self) -> str:
-        """`p[3]`: the name of its first bit."""
+        """The name of the first bit, such as `p[3]`."""
         return self.field.name_of(int(self.bits.flat[0])) if self.bits.size else self.field.name
 
 
@@ -92,8 +92,8 @@ class Condition:
 
     def __bool__(self) -> NoReturn:
         raise InputError(
-            "a condition has no truth value in a rule: conditions are separated by commas, as in when(p[1] == 1, "
-            "q[1] == 0); for 'or' write two rules; for 'not' use !=; compare two bits at a time"
+            "a condition has no truth value in a rule; separate conditions with commas, as in when(p[1] == 1, "
+            "q[1] == 0); for 'or' write two rules; for 'not' use !=; compare only two bits at a time"
         )
 
     def __repr__(self) -> str:
@@ -102,7 +102,7 @@ class Condition:
 
 
 class Bits:
-    """A declared array of bits; indexing it from 1 returns a Ref, `x[:]` selects all of it.
+    """A declared array of bits. Indices start at 1 and return a Ref; `x[:]` selects the entire array.
 
     >>> from bitwright.rules import Builder
     >>> m = Builder().bits("m", 2, 8)
@@ -116,17 +116,17 @@ class Bits:
         self.field = field
 
     def __getitem__(self, index: Index | tuple[Index, ...]) -> Ref:
-        given = index if isinstance(index, tuple) else (index,)
-        if len(given) != len(self.field.shape):
+        parts = index if isinstance(index, tuple) else (index,)
+        if len(parts) != len(self.field.shape):
             takes = counted(len(self.field.shape), "index", "indices")
-            raise InputError(f"{self.field} takes {takes}, got {len(given)}")
-        columns = [place for place, part in enumerate(given) if isinstance(part, slice)]
-        axes, lengths = [], {1}  # row indices along axis 0, the indices of each [:] along a separate axis
-        for place, (part, extent) in enumerate(zip(given, self.field.shape, strict=True)):
+            raise InputError(f"{self.field} takes {takes}, got {len(parts)}")
+        columns = [place for place, part in enumerate(parts) if isinstance(part, slice)]
+        axes, lengths = [], {1}  # row indices are on axis 0, the indices of each [:] on a separate axis
+        for place, (part, extent) in enumerate(zip(parts, self.field.shape, strict=True)):
             shape = [1] * (1 + len(columns))
             if isinstance(part, slice):
                 if part != slice(None):
-                    raise InputError(f"{self.field} takes [:] for a whole index; use span for a part of it")
+                    raise InputError(f"{self.field} only takes [:] as a slice; use span for part of a dimension")
                 shape[1 + columns.index(place)] = -1
                 axes.append(span(1, extent).reshape(shape))
             else:
@@ -147,7 +147,7 @@ class Bits:
 
 
 def checked_refs(given: Sequence[object], what: str) -> tuple[Ref, ...]:
-    """The bits passed to a call, each a Ref; raises InputError with the correct form otherwise."""
+    """Returns the bits passed to a call; raises InputError unless each is a Ref."""
     for item in given:
         if not isinstance(item, Ref):
             raise InputError(f"{what} takes bits such as p[1], or p[:] for a whole array, got {item!r}")
@@ -155,7 +155,7 @@ def checked_refs(given: Sequence[object], what: str) -> tuple[Ref, ...]:
 
 
 def checked_conditions(given: Sequence[object]) -> tuple[Condition, ...]:
-    """The conditions passed to `when`; raises InputError with the correct form for bare bits and other values."""
+    """Returns the conditions passed to `when`; raises InputError unless each is a Condition."""
     for item in given:
         if not isinstance(item, Condition):
             raise InputError(f"when takes conditions such as p[1] == 1, got {item!r}")
@@ -171,7 +171,7 @@ def _compared(ref: Ref, other: object, same: bool) -> Condition:
         return Condition((((ref, zero), (other, first)), ((ref, one), (other, second))))
     if isinstance(other, Bits | Condition):
         raise InputError(f"{ref.field.name} is compared with {other!r}; use 0, 1 or a bit")
-    values = _whole(other, f"what {ref.field.name} is compared with").reshape(-1, 1)
+    values = _whole(other, f"the value compared with {ref.field.name}").reshape(-1, 1)
     if (values & ~1).any():
         raise InputError(f"a bit is 0 or 1, but {ref.field.name} is compared with {other}")
     return Condition((((ref, values if same else 1 - values),),))
@@ -180,12 +180,12 @@ def _compared(ref: Ref, other: object, same: bool) -> Condition:
 def _whole(given: object, what: str) -> IntArray:
     array = np.atleast_1d(np.asarray(given))
     if array.size and (array.dtype.kind not in "biu" or array.ndim > 1):
-        raise InputError(f"{what} must be an integer or a row of them, got {given!r}")
+        raise InputError(f"{what} must be one or more integers, got {given!r}")
     return array.astype(np.int64)
 
 
 def bit_numbers(layout: Layout, given: object, what: str) -> tuple[int, ...]:
-    """The numbers of these bits, in order; raises InputError for invalid values.
+    """Returns the numbers of these bits in order; raises InputError for invalid values.
 
     >>> layout = Layout.of([("p", (2,)), ("carry", ())])
     >>> bit_numbers(layout, ["carry", 0], "start")
@@ -196,21 +196,23 @@ def bit_numbers(layout: Layout, given: object, what: str) -> tuple[int, ...]:
     if isinstance(given, bytes) or not isinstance(given, Iterable):
         raise InputError(f"{what} takes bits, such as 'carry' or ('p[1]', 'carry'), got {shorten(repr(given))}")
     items = tuple(given)
-    if set(map(type, items)) == {int} and 0 <= min(items) <= max(items) < layout.size:  # the usual case, and many
+    if (
+        set(map(type, items)) == {int} and 0 <= min(items) <= max(items) < layout.size
+    ):  # a fast path for the common case
         return items
     return tuple(bit for item in items for bit in _bits(layout, item, what))
 
 
 def one_bit(layout: Layout, given: object, what: str) -> int:
-    """The number of the bit."""
-    found = bit_numbers(layout, (given,), what)
-    if len(found) != 1:
+    """Returns the number of a single bit; raises InputError for anything else."""
+    bits = bit_numbers(layout, (given,), what)
+    if len(bits) != 1:
         raise InputError(f"{what} takes a single bit, got {shorten(repr(given))}")
-    return found[0]
+    return bits[0]
 
 
 def repeated(layout: Layout, bits: Iterable[int]) -> str:
-    """The names of bits that occur more than once, joined for a message; empty if there are none."""
+    """Lists the names of bits that occur more than once; empty if there are none."""
     return listing([layout.name_of(bit) for bit, times in Counter(bits).items() if times > 1])
 
 
@@ -224,5 +226,5 @@ def _bits(layout: Layout, item: object, what: str) -> list[int]:
     if isinstance(item, bool | np.bool_) or not isinstance(item, int | np.integer):
         raise InputError(f"{what} takes bits: names such as 'p[1]', p[1] of a Builder, or numbers, got {item!r}")
     if not 0 <= item < layout.size:
-        raise InputError(f"{what} contains bit {int(item)}; the program's bits are numbered 0 to {layout.size - 1}")
+        raise InputError(f"{what} contains bit {int(item)}, but bits are numbered 0 to {layout.size - 1}")
     return [int(item)]

@@ -1,4 +1,4 @@
-"""A program from plain tables: names of bits, blocks as lists of bits, templates as (block, configuration, writes)."""
+"""Builds programs from tables: bit names, blocks as lists of bits, templates as (block, configuration, writes)."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def program_from_tables(
             raise InputError(f"{what} must be (block, configuration, writes), got {template!r}")
         block, configuration, written = template
         if isinstance(block, bool) or not isinstance(block, int | np.integer) or not 0 <= block < len(members):
-            raise InputError(f"{what} names block {block!r}, but blocks are numbered 0 to {len(members) - 1}")
+            raise InputError(f"{what} has block {block!r}, but blocks are numbered 0 to {len(members) - 1}")
         size = len(members[block])
         if isinstance(configuration, bool) or not isinstance(configuration, int | np.integer):
             raise InputError(f"the configuration of {what} must be an integer, got {configuration!r}")
         if not 0 <= configuration < 1 << size:
-            has = f"its block of {size} bits has 0 to {2**size - 1}"
-            raise InputError(f"{what} has configuration {configuration}; {has}")
+            allowed = f"must be between 0 and {2**size - 1} for its block of {size} bits"
+            raise InputError(f"the configuration of {what} {allowed}, got {configuration}")
         tests.append([(bit, int(configuration) >> place & 1) for place, bit in enumerate(members[block])])
         writes.append(None if written is None else [find(bit, what) for bit in written])
 
@@ -60,36 +60,38 @@ def program_from_tables(
 
 
 def layout_of_names(names: Sequence[str]) -> Layout:
-    """The arrays and flags with these bit names; the bits of an array must be consecutive, in order.
+    """Builds a layout from bit names; the bits of an array must be consecutive and in order.
 
     >>> [str(field) for field in layout_of_names(["p[1]", "p[2]", "flag"]).fields]
     ['p[2]', 'flag']
     """
     parts: list[tuple[str, tuple[int, ...]]] = []
     for name in names:
-        found = _INDEXED.fullmatch(name) if isinstance(name, str) else None
-        if found is None or found[1] in KEYWORDS:
-            raise InputError(f"{name!r} cannot name a bit; write a name such as flag, p[1] or m[1,2]")
-        parts.append((found[1], tuple(int(index) for index in found[2].split(",")) if found[2] else ()))
+        match = _INDEXED.fullmatch(name) if isinstance(name, str) else None
+        if match is None or match[1] in KEYWORDS:
+            raise InputError(f"{name!r} cannot name a bit; use a name such as flag, p[1] or m[1,2]")
+        parts.append((match[1], tuple(int(index) for index in match[2].split(",")) if match[2] else ()))
     shapes: dict[str, tuple[int, ...]] = {}
     for name, group in groupby(parts, key=lambda part: part[0]):
         indices = [index for _, index in group]
         shape = indices[-1]
-        complete = len(indices) == prod(shape)  # compared first, since a single name can imply billions of bits
+        complete = len(indices) == prod(shape)  # checked first, because a single name can imply billions of bits
         if name in shapes or not complete or indices != list(product(*(range(1, extent + 1) for extent in shape))):
-            raise InputError(f"the bits of '{name}' must be consecutive, each once, with their indices in order from 1")
+            raise InputError(f"the bits of '{name}' must be consecutive and distinct, with indices in order from 1")
         shapes[name] = shape
     return Layout.of(list(shapes.items()))
 
 
 def _finder(layout: Layout) -> Callable[[Bit, str], int]:
-    """A function from a bit in a table to its number; its second argument is the place for messages."""
+    """Returns a function that converts a bit in a table to its number; its second argument is for messages."""
     numbers = {name: number for number, name in enumerate(layout.names)}
 
     def find(bit: Bit, where: str) -> int:
-        found = numbers.get(bit) if isinstance(bit, str) else bit
-        if isinstance(found, bool) or not isinstance(found, int | np.integer) or not 0 <= found < layout.size:
-            raise InputError(f"{where} has {bit!r}, which is not a bit; give a name, or a number below {layout.size}")
-        return int(found)
+        number = numbers.get(bit) if isinstance(bit, str) else bit
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 0 <= number < layout.size:
+            raise InputError(
+                f"{where} contains {bit!r}, which is not a bit; use a name or a number below {layout.size}"
+            )
+        return int(number)
 
     return find

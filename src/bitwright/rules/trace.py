@@ -1,4 +1,4 @@
-"""Traces: every state of a run, packed into bits; with a program, also every match."""
+"""Traces, which store every state of a run as packed bits; with a program, they also provide every match."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _MOST_STEPS_SHOWN, _MOST_BITS_SHOWN = 1_000, 20_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace(Shown):
-    """The states of a run from its start (step 0) to its end; `print` shows them.
+    """The states of a run, from its start at step 0 to its end; `print` displays them.
 
-    A trace needs only a layout. With its program it also provides the matches: they follow from the states, so they are
-    computed on request instead of being stored.
+    A trace needs only a layout. With its program it also provides the matches, which are computed from the states on
+    request.
 
     >>> from bitwright import addition, run
     >>> trace = run(addition(2), p=3, q=1, record=True).trace
@@ -41,26 +41,14 @@ class Trace(Shown):
 
     layout: Layout
     packed: NDArray[np.uint8]  # (steps + 1, ceil(k / 8))
-    outputs: NDArray[np.float32] | None = None  # (steps, k) for a real-valued engine: for each state but the last
+    outputs: NDArray[np.float32] | None = None  # (steps, k) for a real-valued engine, for every state but the last
     source: Program | None = None  # the program of the run
-
-    @classmethod
-    def from_states(cls, what: Program | Layout, states: BoolArray) -> Trace:
-        """A trace of given states, one per row, of a program or of named bits alone.
-
-        >>> Trace.from_states(Layout.of([("p", (3,))]), np.eye(3, dtype=bool)).number(2, "p")
-        4
-        """
-        layout, source = _parts(what)
-        if states.ndim != 2 or not len(states) or states.shape[1] != layout.size:
-            raise InputError(f"a trace needs states of {layout.size} bits, one per row, got shape {states.shape}")
-        return cls(layout, np.packbits(states.astype(bool), axis=1), None, source)
 
     @property
     def program(self) -> Program:
         """The program of the run; raises InputError if it is unknown."""
         if self.source is None:
-            raise InputError("this trace has names of bits but no program, so no blocks, templates or matches")
+            raise InputError("this trace has no program, so it has no blocks, templates or matches")
         return self.source
 
     @property
@@ -72,7 +60,7 @@ class Trace(Shown):
         return len(self.packed)
 
     def state(self, step: int) -> BoolArray:  # (k,)
-        """The state after `step` steps.
+        """Returns the state after `step` steps.
 
         >>> from bitwright import addition, run
         >>> trace = run(addition(2), p=3, q=1, record=True).trace
@@ -82,7 +70,7 @@ class Trace(Shown):
         return np.unpackbits(self.packed[step], count=self.layout.size).astype(bool)
 
     def states(self) -> BoolArray:  # (steps + 1, k)
-        """All states at once.
+        """Returns all states at once.
 
         >>> from bitwright import addition, run
         >>> trace = run(addition(2), p=3, q=1, record=True).trace
@@ -92,7 +80,7 @@ class Trace(Shown):
         return np.unpackbits(self.packed, axis=1, count=self.layout.size).astype(bool)
 
     def bit(self, bit: int) -> BoolArray:  # (steps + 1,)
-        """One bit after every step.
+        """Returns a bit after every step.
 
         >>> from bitwright import addition, run
         >>> trace = run(addition(2), p=3, q=1, record=True).trace
@@ -102,7 +90,7 @@ class Trace(Shown):
         return np.asarray(self.packed[:, bit >> 3] >> (7 - (bit & 7)) & 1 == 1)
 
     def matches(self, step: int) -> IntArray:  # (n,)
-        """The templates that the state after `step` steps matches; the next state consists of their writes.
+        """Returns the templates that match after `step` steps; the next state consists of their writes.
 
         >>> from bitwright import addition, run
         >>> trace = run(addition(2), p=3, q=1, record=True).trace
@@ -112,7 +100,7 @@ class Trace(Shown):
         return self.program.match(self.state(step))
 
     def number(self, step: int, name: str) -> int:
-        """An array of bits read as a number (index 1 is the lowest bit) after `step` steps.
+        """Reads an array of bits as a number after `step` steps; index 1 is the lowest bit.
 
         >>> from bitwright import addition, run
         >>> trace = run(addition(2), p=3, q=1, record=True).trace
@@ -123,7 +111,7 @@ class Trace(Shown):
         return from_bits(self.state(step)[field.offset : field.offset + field.size])
 
     def first(self, steps: int) -> Trace:
-        """The trace of the first steps only, without real outputs.
+        """Returns the trace of the first steps, without real outputs.
 
         >>> from bitwright import addition, run
         >>> trace = run(addition(2), p=3, q=1, record=True).trace
@@ -149,13 +137,13 @@ class Trace(Shown):
         return f"<Trace: {counted(self.steps, 'step')} of {counted(self.layout.size, 'bit')}>"
 
     def __str__(self) -> str:
-        """The states as lines of text, one per step; of a long run only the first steps."""
+        """Formats the states as text, one line per step; long runs are truncated."""
         if self.layout.size > _MOST_BITS_SHOWN:
             return f"{self!r}, too wide to print; choose names with bitwright.pages.trace_text(trace, names)"
         viewer: Any = import_module("bitwright.pages.text")
         lines = list(viewer.trace_text(self.first(_MOST_STEPS_SHOWN)))
         if self.steps > _MOST_STEPS_SHOWN:
-            lines.append(f"and {self.steps - _MOST_STEPS_SHOWN:,} steps more; bitwright.pages.trace_text gives all")
+            lines.append(f"and {self.steps - _MOST_STEPS_SHOWN:,} more steps; bitwright.pages.trace_text shows all")
         return "\n".join(lines)
 
 
@@ -169,14 +157,14 @@ class Recorder:
     <Trace: 2 steps of 3 bits>
     """
 
-    def __init__(self, what: Program | Layout, most_bytes: int = MAX_BYTES) -> None:
-        self._layout, self._source = _parts(what)
+    def __init__(self, source: Program | Layout, most_bytes: int = MAX_BYTES) -> None:
+        self._layout, self._program = (source.layout, source) if isinstance(source, Program) else (source, None)
         self._most_bytes = most_bytes
         self._rows, self._bytes = list[NDArray[np.uint8]](), 0
         self._outputs: list[NDArray[np.float32]] = []
 
     def add(self, state: BoolArray, outputs: NDArray[np.float64] | None = None) -> None:
-        """Adds the next state, and the real outputs from which it was rounded, if there are any."""
+        """Adds the next state and, if available, the real outputs from which it was rounded."""
         row = np.packbits(state)
         self._bytes += len(row) + 100
         if outputs is not None:
@@ -184,16 +172,12 @@ class Recorder:
             self._outputs.append(outputs.astype(np.float32))
         if self._bytes > self._most_bytes:
             raise InputError(
-                f"a trace is limited to {self._most_bytes / 2**20:,.4g} MiB, full after {len(self._rows):,} steps; "
+                f"a trace may have at most {self._most_bytes / 2**20:,.4g} MiB, which {len(self._rows):,} steps fill; "
                 "lower the step limit"
             )
         self._rows.append(row)
 
     def trace(self, steps: int) -> Trace:
-        """The trace up to the given step; a run that stops at a fixed point has made one more step."""
+        """Returns the trace up to the given step; a run that ends at a fixed point took one more step."""
         outputs = np.array(self._outputs[:steps]) if steps and len(self._outputs) >= steps else None
-        return Trace(self._layout, np.array(self._rows[: steps + 1]), outputs, self._source)
-
-
-def _parts(what: Program | Layout) -> tuple[Layout, Program | None]:
-    return (what.layout, what) if isinstance(what, Program) else (what, None)
+        return Trace(self._layout, np.array(self._rows[: steps + 1]), outputs, self._program)

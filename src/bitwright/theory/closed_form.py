@@ -48,7 +48,7 @@ def _arcsin(z: float) -> float:
 
 
 def delta(n: ArrayLike) -> FloatArray:
-    """The NNGP test kernel, matched minus unmatched example, times 2 pi K (g of App. D).
+    """Returns the NNGP test kernel, matched minus unmatched example, times 2 pi K (g of App. D).
 
     (pi/2 + arcsin z) z + sqrt(1 - z^2) - 1 with z = 1/sqrt(n).
     """
@@ -58,7 +58,7 @@ def delta(n: ArrayLike) -> FloatArray:
 
 
 def beta(n: ArrayLike, kind: Kind = "ntk") -> FloatArray:
-    """The same difference for the training kernel: f of Eq. (12) for the NTK, g for the last layer."""
+    """Returns the same difference for the training kernel: f of Eq. (12) for the NTK, g for the last layer."""
     if kind == "last-layer":
         return delta(n)
     n = np.asarray(n, dtype=np.float64)
@@ -83,7 +83,7 @@ class Weights:
     gap: FloatArray  # w1 - w0, computed without cancellation
 
     def mean(self, writers: ArrayLike, matches: ArrayLike) -> FloatArray:  # (..., k)
-        """The mean of the limit, Eq. (7); with one matching writer Eq. (15), with none Eq. (16)."""
+        """Returns the mean of the limit, Eq. (7); with one matching writer Eq. (15), with none Eq. (16)."""
         axes = (..., None) if np.ndim(writers) else ...  # an axis for the bits
         return np.asarray(self.unmatched[axes] * np.asarray(writers) + self.gap[axes] * np.asarray(matches))
 
@@ -107,13 +107,13 @@ def weights(n: ArrayLike, examples: int, kind: Kind = "ntk") -> Weights:
 
 
 def spectrum(examples: int, kind: Kind = "ntk") -> tuple[float, float]:
-    """The eigenvalues of the train kernel: the smaller (K - 1 times) and the larger (once); Eq. (10)-(11)."""
+    """Returns the eigenvalues of the train kernel: the smaller (K - 1 times) and the larger (once); Eq. (10)-(11)."""
     a = diagonal(kind)
     return a / (2 * np.pi * examples), (a + examples) / (2 * np.pi * examples)
 
 
 def variance(n: ArrayLike, examples: int, kind: Kind = "ntk") -> FloatArray:
-    """The variance of one output coordinate over random initializations, Eq. (4) and App. D; by n.
+    """Returns the variance of one output coordinate over random initializations, Eq. (4) and App. D; by n.
 
     2 pi K sigma^2 = (pi - 1)(1 + n w1^2 + (K - n) w0^2) + (1 - s)^2 - 2 n w1 delta,   s = n w1 + (K - n) w0.
 

@@ -62,7 +62,7 @@ def matches_needed(
 
 
 def mean_is_positive(examples: int, n: int, writers: int, matches: int) -> bool | None:
-    """Whether c w0 + m (w1 - w0) > 0, proved; None if no precision distinguishes it from 0."""
+    """Returns whether c w0 + m (w1 - w0) > 0, proved; None if no precision distinguishes it from 0."""
     from bitwright.theory.intervals import enclose, precision
 
     for bits in (128, 512, 2048):
@@ -102,12 +102,12 @@ class Decisions:
         return np.stack(columns, axis=1) if columns else np.ones((self.n_max + 1, 0), dtype=np.int64)
 
     def sets(self, triple: Triple) -> bool:
-        """Whether a bit becomes 1 in this situation."""
+        """Returns whether a bit becomes 1 in this situation."""
         n, c, m = triple
         return bool(m >= self.needed[n, np.searchsorted(self.writers, c)])
 
     def margin(self, triples: Iterable[Triple]) -> tuple[float, Triple] | None:
-        """The smallest distance from the threshold, rounded down, and its triple; None if there is no margin.
+        """Returns the smallest distance from the threshold, rounded down, and its triple; None if there is no margin.
 
         calibrated: |zhat - 1/2|, and zhat = m; sign: |mu|. As in `round_outputs`, n = 0 does not count, nor does n = 1
         under `sign`, where every mean is exactly 0 or 1.
@@ -125,7 +125,7 @@ class Decisions:
             )
 
     def _proved_column(self, c: int) -> IntArray:  # (n_max + 1,)
-        """The matches a bit with c writers needs under `sign`, by n."""
+        """Returns the matches a bit with c writers needs under `sign`, by n."""
         column = matches_needed(self.n_max, np.array([c]), self.examples)[:, 0]
         changes = np.flatnonzero(np.diff(column[1:])) + 2  # each n at which a new range begins
         for first, last in zip([1, *changes.tolist()], [*(changes - 1).tolist(), self.n_max], strict=True):

@@ -30,7 +30,7 @@ def ntk(x: FloatArray, y: FloatArray) -> FloatArray:  # (p, d), (q, d) -> (p, q)
 
 
 def kernel(kind: Kind, x: FloatArray, y: FloatArray) -> FloatArray:
-    """The training kernel: the NTK, or the NNGP kernel if only the last layer is trained."""
+    """Returns the training kernel: the NTK, or the NNGP kernel if only the last layer is trained."""
     return ntk(x, y) if kind == "ntk" else nngp(x, y)
 
 

@@ -29,7 +29,7 @@ def html_of(thing: object) -> str:
 
 @html_of.register
 def _(program: Program) -> str:
-    rules = [(rule.text[:300], f"{rule.count:,}") for rule in summary.rules(program)]
+    rules = [(text[:300], f"{count:,}") for text, count in summary.rules(program)]
     try:
         picture = cell_diagram_svg(program)
     except InputError:  # too many kinds of cells for one picture

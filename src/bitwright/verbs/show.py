@@ -66,13 +66,13 @@ def program_report(algorithm: Algorithm) -> Iterator[str]:
     names, blocks, rules = summary.names(program), summary.blocks(program), summary.rules(program)
     yield from _table(
         ("name", "bits", "writers of each bit"),
-        [(one.name, f"{one.bits:,}", _span(one.writers_min, one.writers_max)) for one in names],
+        [(name, f"{bits:,}", _span(least, most)) for name, bits, least, most in names],
     )
     yield from _table(
         ("block", "how many", "templates in each"),
-        [(" ".join(one.example), f"{one.count:,}", _span(one.templates_min, one.templates_max)) for one in blocks],
+        [(" ".join(block), f"{count:,}", _span(least, most)) for block, count, least, most in blocks],
     )
-    yield from _table(("rule", "templates"), [(shorten(one.text, 300), f"{one.count:,}") for one in rules])
+    yield from _table(("rule", "templates"), [(shorten(text, 300), f"{count:,}") for text, count in rules])
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -68,7 +68,7 @@ def test_inputs_set_their_bits(line: str, values: list[int], on: set[str]) -> No
         ("input v = s", {"v": [0, 0, 9, 0]}, "9 0 7"),
         ("input unique v = r", {"v": [5, 2, 5]}, "'a' 'c' 5"),
         ("input v = r", {"v": [0.5, 1, 2]}, "64"),
-        ("input v = r", {"v": [2**70, 0, 0]}, f"v of node 'a' is {2**70}, but must be between 0 and 7"),
+        ("input v = r", {"v": [2**70, 0, 0]}, f"v of node 'a' must be between 0 and 7, got {2**70}"),
     ],
 )
 def test_values_that_do_not_fit_are_refused(line: str, values: dict[str, Any], message: str) -> None:

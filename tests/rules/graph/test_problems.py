@@ -64,7 +64,7 @@ RULES = {
     "when b!=¦* write a": "'*'",
     "when b=*¦": "'write'",
     "¦when a=1 b=* write a": "a=1 b=0 10",
-    "when ¦r[*]=* write a": "single left",
+    "when ¦r[*]=* write a": "single bit",
     "bits q[9]\nblock q[*]\n¦when " + " ".join(f"q[{i}]=*" for i in range(1, 10)) + " write a": "8",
 }
 LINES = {
@@ -73,7 +73,7 @@ LINES = {
     "chain e ->¦": "expected found",
     "chain e -> ¦zz": "'zz'",
     "chain ¦s[*] -> a": "chain single",
-    "¦chain a -> a": "chain follows",
+    "¦chain a -> a": "chain port node",
     "chain e -> a\n¦chain e -> b": "chain already",
     "graph¦": "8",
     "graph ¦simpel": "'simpel' 'simple'",
@@ -92,9 +92,9 @@ WORDS = {
     "¦input one e": "nodes unique",
     "¦output one a": "'one'",
     "¦output positive r": "'positive'",
-    "¦input signed positive r": "positive cannot",
-    "¦input r, a": "input further",
-    "¦input x = a b, r[*]": "input further",
+    "¦input signed positive r": "'positive' 'signed'",
+    "¦input r, a": "input additional",
+    "¦input x = a b, r[*]": "input additional",
     "input a, ¦zz": "'zz'",
     "input a,¦": "expected found",
     "input a, all.¦b": "all.b back.b far.b",
@@ -126,7 +126,7 @@ def test_a_mistake_is_one_problem_at_its_line_and_column(text: str, piece: str) 
 @for_each("text", [text for text in DECLARATIONS | RULES | LINES | WORDS if "far.¦a" in text])
 def test_what_has_a_path_is_only_written_even_if_a_rule_writes_it(text: str) -> None:
     whole, line, column = marked(SOUND.replace("write a\n", "write a far.a\n") + text)
-    assert problems_of(whole) == [(line, column, "'far.a' can only be written, by a rule of a node program")]
+    assert problems_of(whole) == [(line, column, "'far.a' can only be a target of 'write' in a node program")]
 
 
 def test_all_mistakes_of_a_text_are_listed_in_order() -> None:
@@ -155,8 +155,8 @@ def test_what_only_nodes_have_is_no_part_of_an_ordinary_program(line: str, what:
     with pytest.raises(ProgramError) as refusal:
         parse(ORDINARY + line)
     assert [str(problem) for problem in refusal.value.problems] == [
-        f"5:1: {what} is for node programs, which run on graphs"
-        + "; bits and numbers are separated by spaces" * (what == "','")
+        f"5:1: {what} is only allowed in node programs, which run on graphs"
+        + "; separate bits and numbers with spaces" * (what == "','")
     ]
 
 
@@ -171,7 +171,7 @@ def test_a_node_program_is_not_parsed_as_an_ordinary_one(line: str) -> None:
 def test_a_size_that_a_program_is_not_for_is_a_problem_of_that_size() -> None:
     program = parse_node_program("bits q[nodes-3] a\nblock q[*] a\nwhen a=1 write a")
     assert program.schema(5, 0).bits == 3
-    with pytest.raises(ProgramError, match=r"'q'.*extent.*1.*0"):
+    with pytest.raises(ProgramError, match=r"dimension of 'q'.*1.*0"):
         program.schema(3, 0)
     assert program.kinds == program.schema(16, 48).program.kinds.kinds  # 1 to 3 and 1,000 nodes are none of its sizes
     assert [schema.program for schema in program.schemas()] == [program.schema().program]

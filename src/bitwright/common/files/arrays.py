@@ -1,4 +1,4 @@
-"""Readers and writers for named arrays in a .npz or .safetensors file, with bounded memory use.
+"""Reads and writes named arrays in .npz and .safetensors files, with bounded memory use.
 
 NumPy's reader trusts the sizes declared in a file and evaluates its headers. This reader takes a size limit for each
 array, checks the declared sizes before it decompresses anything, and decompresses no more than that. It accepts
@@ -6,7 +6,7 @@ one-dimensional arrays of bytes and, on request, arrays of a few listed types.
 
 A .safetensors file is the length of its header in 8 bytes, a JSON header, and the tensors. The reader rejects every
 ambiguous file: duplicate names, additional entries for a tensor, non-integer numbers, overlapping tensors, and bytes
-that belong to no tensor.
+outside all tensors.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def pack_plain(arrays: Mapping[str, np.ndarray[Any, Any]]) -> bytes:
 
 
 class ArrayFile:
-    """An open .npz file with exactly these names; errors read "{path} is not {what}: ..."."""
+    """An open .npz file with exactly these names; errors have the form "{path} is not {what}: ..."."""
 
     def __init__(self, path: Path, names: Collection[str], what: str, optional: Collection[str] = ()) -> None:
         self._shown, self._what = printable(str(path)), what
@@ -75,8 +75,8 @@ class ArrayFile:
         try:
             _check_end(self._file, range(len(names), len(names) + len(optional) + 1))
             self._archive = zipfile.ZipFile(self._file)
-            held = [entry.filename.removesuffix(".npy") for entry in self._archive.infolist()]
-            if len(set(held)) < len(held) or not set(names) <= set(held) <= {*names, *optional}:
+            present = [entry.filename.removesuffix(".npy") for entry in self._archive.infolist()]
+            if len(set(present)) < len(present) or not set(names) <= set(present) <= {*names, *optional}:
                 raise ValueError
         except _DAMAGED:
             self._file.close()
@@ -90,7 +90,7 @@ class ArrayFile:
         self._file.close()
 
     def has(self, name: str) -> bool:
-        """Whether the file contains this optional array."""
+        """Returns whether the file contains this optional array."""
         return f"{name}.npy" in self._archive.namelist()
 
     def read(self, name: str, most: int) -> bytes:
@@ -191,8 +191,8 @@ class TensorFile:
     def read(self, name: str) -> Any:
         """Returns the tensor of this name."""
         entry = self.entries[name]
-        found = np.fromfile(self.path, TYPES[entry.kind], prod(entry.shape), offset=entry.begin)
-        return found.astype(found.dtype.newbyteorder("="), copy=False).reshape(entry.shape)
+        data = np.fromfile(self.path, TYPES[entry.kind], prod(entry.shape), offset=entry.begin)
+        return data.astype(data.dtype.newbyteorder("="), copy=False).reshape(entry.shape)
 
 
 def open_tensors(path: Path, what: str) -> TensorFile:
@@ -212,7 +212,7 @@ def open_tensors(path: Path, what: str) -> TensorFile:
     entries = {name: _entry(name, about, path, what, body) for name, about in document.items()}
     ends = [body, *sorted(entry.end for entry in entries.values())]
     if [*sorted(entry.begin for entry in entries.values()), size] != ends:
-        raise _not(path, what, "its tensors overlap, are cut off, or do not cover the whole file")
+        raise _not(path, what, "its tensors overlap, are truncated, or do not cover the entire file")
     return TensorFile(path, metadata, entries)
 
 

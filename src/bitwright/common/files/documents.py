@@ -76,19 +76,19 @@ def check_fields(document: Mapping[str, object], source: object, what: str, fiel
 
 
 def whole(least: int, most: int) -> Check:
-    """An integer in this range; True and 3.0 are rejected."""
+    """Accepts an integer in this range; rejects True and 3.0."""
     wanted = f"an integer from {least:,} to {most:,}"
     return lambda value: None if type(value) is int and least <= value <= most else wanted
 
 
 def real(least: float, most: float) -> Check:
-    """A finite int or float in this range."""
+    """Accepts a finite int or float in this range."""
     wanted = f"a number from {least:g} to {most:g}"
     return lambda value: None if type(value) in (int, float) and least <= value <= most else wanted  # type: ignore[operator]
 
 
 def number() -> Check:
-    """An int or float; the reader has already rejected NaN and infinity."""
+    """Accepts an int or float; the reader has already rejected NaN and infinity."""
     return lambda value: None if type(value) in (int, float) else "a number"
 
 
@@ -107,7 +107,7 @@ def one_of(*allowed: str) -> Check:
 
 
 def optional(check: Check) -> Check:
-    """Null, or a value accepted by `check`."""
+    """Accepts null, or a value that passes `check`."""
 
     def look(value: object) -> str | None:
         wanted = None if value is None else check(value)
@@ -117,7 +117,7 @@ def optional(check: Check) -> Check:
 
 
 def each(check: Check, least: int = 0, most: int = 1 << 24) -> Check:
-    """A list whose items pass `check`."""
+    """Accepts a list whose items pass `check`."""
 
     def look(value: object) -> str | None:
         if type(value) is not list or not least <= len(value) <= most:
@@ -129,7 +129,7 @@ def each(check: Check, least: int = 0, most: int = 1 << 24) -> Check:
 
 
 def record(*checks: Check) -> Check:
-    """A list with one item for each check."""
+    """Accepts a list with one item for each check."""
 
     def look(value: object) -> str | None:
         if type(value) is not list or len(value) != len(checks):
@@ -141,7 +141,7 @@ def record(*checks: Check) -> Check:
 
 
 def table(check: Check, most: int = 1 << 24) -> Check:
-    """An object with arbitrary keys whose values pass `check`."""
+    """Accepts an object with arbitrary keys whose values pass `check`."""
 
     def look(value: object) -> str | None:
         if type(value) is not dict or len(value) > most:
@@ -157,11 +157,11 @@ class _RefusedError(Exception):
 
 
 def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
-        raise _RefusedError(f"it has {shorten(repr(twice))} twice")
-    return found
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        repeated = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+        raise _RefusedError(f"it has {shorten(repr(repeated))} twice")
+    return document
 
 
 def _refuse(constant: str) -> object:
@@ -175,7 +175,7 @@ def _finite(digits: str) -> float:
 
 
 def _deeper(document: object, depth: int) -> bool:
-    """Whether lists and objects are nested deeper than `depth`, checked level by level."""
+    """Returns whether lists and objects are nested deeper than `depth`, checked level by level."""
     level: Iterable[object] = [document]
     for _ in range(depth):
         level = [child for node in level for child in _children(node)]
@@ -198,6 +198,6 @@ def _not(source: object, what: str, reason: str) -> InputError:
 
 
 def like(pattern: str, wanted: str) -> Check:
-    """Text that matches a pattern; `wanted` describes the pattern in words."""
+    """Accepts text that matches a pattern; `wanted` describes the pattern in words."""
     form = re.compile(pattern, re.ASCII)
     return lambda value: None if type(value) is str and form.fullmatch(value) else wanted

@@ -32,10 +32,10 @@ _WHAT = "an execution file"
 
 @dataclass(frozen=True, eq=False)
 class Executions:
-    """States, the states that follow them, and the names of their bits.
+    """States, their successors, and the names of their bits.
 
-    >>> one = Executions(np.array([[1, 0]], dtype=bool), np.array([[0, 1]], dtype=bool), ("x[1]", "x[2]"))
-    >>> len(one)
+    >>> example = Executions(np.array([[1, 0]], dtype=bool), np.array([[0, 1]], dtype=bool), ("x[1]", "x[2]"))
+    >>> len(example)
     1
     """
 
@@ -48,7 +48,7 @@ class Executions:
     def __post_init__(self) -> None:
         for states in (self.before, self.after):
             if not isinstance(states, np.ndarray) or states.dtype != bool:
-                got = f"one of {states.dtype}" if isinstance(states, np.ndarray) else f"a {type(states).__name__}"
+                got = f"an array of {states.dtype}" if isinstance(states, np.ndarray) else type(states).__name__
                 raise InputError(f"before and after must be NumPy arrays of bool, got {got}")
         if not isinstance(self.names, list | tuple) or not all(isinstance(name, str) for name in self.names):
             raise InputError(f"names must be a tuple of str, one for each bit, got {shorten(repr(self.names))}")
@@ -110,23 +110,23 @@ def load_executions(path: Path) -> Executions:
         names = file.read_array("names", "U", 1, _MAX_NAMES)
         if not 1 <= len(names) <= MAX_BITS:
             file.refuse(f"it must have between 1 and {MAX_BITS:,} bit names, got {len(names):,}")
-        found = tuple(str(name) for name in names)
-        wrong = next((name for name in found if not _NAME.fullmatch(name)), None)
+        bits_named = tuple(str(name) for name in names)
+        wrong = next((name for name in bits_named if not _NAME.fullmatch(name)), None)
         if wrong is not None:
             file.refuse(f"'{shorten(wrong)}' is not a valid bit name; use a name such as flag, p[1] or m[1,2]")
-        if len(set(found)) < len(found):
-            file.refuse(f"two of its bits are named {shorten(_twice(found))}")
+        if len(set(bits_named)) < len(bits_named):
+            file.refuse(f"two of its bits are named {shorten(_twice(bits_named))}")
         states: list[NDArray[np.generic]] = []
         for name in ("before", "after"):
             array = file.read_array(name, "bu", 2, MAX_CELLS)
-            if array.shape[1] != len(found):
-                file.refuse(f"its {name} has states of {counted(array.shape[1], 'bit')} for {len(found):,} names")
+            if array.shape[1] != len(bits_named):
+                file.refuse(f"its {name} has states of {counted(array.shape[1], 'bit')} for {len(bits_named):,} names")
             if (array.view(np.uint8) > 1).any():
                 file.refuse(f"its {name} contains values other than 0 and 1")
             states.append(array)
         before, after = states
         if len(before) != len(after):
-            file.refuse(f"it has {counted(len(before), 'state')} before a step and {len(after):,} after one")
+            file.refuse(f"it has {counted(len(before), 'state')} before a step and {len(after):,} after a step")
         if not len(before):
             file.refuse("it contains no states")
         program_id = None
@@ -135,12 +135,12 @@ def load_executions(path: Path) -> Executions:
             if not re.fullmatch(r"[0-9a-f]{64}", program_id):
                 file.refuse("its program_id is not a sha256 in hexadecimal digits")
         lets = _read_lets(file)
-    return Executions(_as_bool(before), _as_bool(after), found, program_id, lets)
+    return Executions(_as_bool(before), _as_bool(after), bits_named, program_id, lets)
 
 
 def _read_lets(file: ArrayFile) -> dict[str, int]:
     texts = file.read_array("lets", "U", 1, _MAX_LETS).tolist() if file.has("lets") else []
-    lets = {one[1]: int(one[2]) for one in map(_LET.fullmatch, texts) if one}
+    lets = {match[1]: int(match[2]) for match in map(_LET.fullmatch, texts) if match}
     if len(lets) < len(texts):
         file.refuse("its lets must be numbers such as l=5, each given once")
     return lets

@@ -17,7 +17,7 @@ def write_atomically(path: Path, data: bytes) -> None:
     try:
         path = Path(os.path.realpath(path))  # a link stays; its target is replaced
         if path.exists() and not path.is_file():
-            raise InputError(f"{path} is there already and is not a file; choose another name")
+            raise InputError(f"{path} already exists and is not a file; choose another name")
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         with os.fdopen(handle, "wb") as file:
@@ -74,7 +74,7 @@ def check_writable(path: Path) -> None:
     """Raises InputError early if `write_atomically` would fail after the work is done."""
     path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
-        raise InputError(f"{path} is there already and is not a file; choose another name")
+        raise InputError(f"{path} already exists and is not a file; choose another name")
     try:
         with tempfile.NamedTemporaryFile(prefix=f".{path.name}.", dir=path.parent):
             pass
@@ -107,7 +107,7 @@ def make_folder(path: Path) -> None:
 
 
 def _umask() -> int:
-    """The process's file mode mask, which can only be read by setting it."""
+    """Returns the file mode mask of the process, which can only be read by setting it."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 
 
 def cores() -> int:
-    """The number of cores this process may use."""
+    """Returns the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -74,7 +74,7 @@ def in_processes(
             yield from in_order(lambda job: pool.submit(_do, job), jobs, _AHEAD * count)
         except BrokenProcessPool:
             processes = list((pool._processes or {}).values())
-            pool.shutdown()  # until then another thread may be reading exit codes
+            pool.shutdown()  # waits for another thread that may be reading exit codes
             raise BitwrightError(_why_died({process.exitcode for process in processes})) from None
         finally:  # results are no longer wanted
             processes = list((pool._processes or {}).values())
@@ -85,7 +85,7 @@ def in_processes(
 
 
 def _why_died(codes: set[int | None]) -> str:
-    """Explains what to do about worker processes with these exit codes; the kernel kills those out of memory."""
+    """Explains the exit codes of worker processes; the kernel kills processes that run out of memory."""
     if _UNGUARDED in codes:
         return (
             "each worker process imports your script, which starts workers when it is imported; "
@@ -93,21 +93,21 @@ def _why_died(codes: set[int | None]) -> str:
         )
     if -9 in codes:
         return "a worker process died: it was killed, perhaps because memory ran out; use fewer workers"
-    return "a worker process died; see its output above for the reason. After an update, reinstall bitwright"
+    return "a worker process died; see its output above. If bitwright was just updated, reinstall it"
 
 
 _mine: tuple[Callable[[Any, Any], Any], Any] | None = None  # in a worker: the work and the common data
 
 
 def _begin(shared: str) -> None:
-    """Sets up a worker process: it ignores Ctrl-C and exits when its parent does."""
+    """Sets up a worker process, which ignores Ctrl-C and exits when its parent exits."""
     global _mine
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     _mine = ForkingPickler.loads(Path(shared).read_bytes())
-    ThreadpoolController().limit(limits=1)  # for linear algebra: the processes already use all cores
+    ThreadpoolController().limit(limits=1)  # for linear algebra, because the processes already use all cores
 
 
 def _end_with(parent: Any) -> None:
@@ -173,7 +173,7 @@ class Workers:
 
 @dataclass(frozen=True)
 class KernelTask(Generic[Common, Job, Result]):
-    """Work for another process, which refuses it unless its linear algebra kernel is the named one."""
+    """Work for another process, which raises InputError if its linear algebra kernel has a different name."""
 
     work: Callable[[Common, Job], Result]
     kernel: tuple[Library, str] | None
@@ -181,18 +181,18 @@ class KernelTask(Generic[Common, Job, Result]):
     def __call__(self, common: Common, job: Job) -> Result:
         if self.kernel is not None:
             library, wanted = self.kernel
-            if (own := kernel_name(library)) != wanted:
+            if (kernel := kernel_name(library)) != wanted:
                 raise InputError(
-                    f"a worker on {platform.node()} uses the linear algebra {own}, but this command uses {wanted}, so "
-                    "their floats differ; exclude that machine, or give it the same packages and kind of CPU"
+                    f"a worker on {platform.node()} uses the linear algebra kernel {kernel}, but this command uses "
+                    f"{wanted}; their floats differ: exclude that machine, or use the same packages and type of CPU"
                 )
         return self.work(common, job)
 
 
 def _count(word: str, text: str) -> int:
     if not (word.isdecimal() and word.isascii() and len(word) < 9 and 1 <= int(word) <= MAX_PROCESSES):
-        known = f"a number up to {MAX_PROCESSES}, all, ray, ray:2 or ray:ADDRESS"
-        raise InputError(f"workers must be {known}, with an address HOST:PORT or //HOST:PORT, got '{text}'")
+        allowed = f"a number up to {MAX_PROCESSES}, all, ray, ray:2 or ray:ADDRESS"
+        raise InputError(f"workers must be {allowed}, with an address HOST:PORT or //HOST:PORT, got '{text}'")
     return int(word)
 
 

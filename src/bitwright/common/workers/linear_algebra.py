@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-_LOADED_LATER = ("scipy.linalg", "torch")  # with libraries of their own
+_LOADED_LATER = ("scipy.linalg", "torch")  # each has its own linear algebra library
 _LOCK = Lock()
 _limits: dict[tuple[bool, ...], Any] = {}  # limits in force, by loaded libraries
 _inside = 0
@@ -59,7 +59,7 @@ NUMPY: Library = ("numpy", "cpu")
 
 
 def kernel_name(library: Library = NUMPY) -> str:
-    """Returns the kernel's name, such as "openblas 0.3.31 Haswell"; equal names mean equal floats."""
+    """Returns the name of the kernel, such as "openblas 0.3.31 Haswell"; equal names imply equal floats."""
     name, device = library
     if name == "numpy":
         return _numpy_kernel()[0]
@@ -72,7 +72,7 @@ def kernel_name(library: Library = NUMPY) -> str:
 
 
 def kernel_settings() -> dict[str, str]:
-    """Returns environment variables that select this process's kernel in another process, if possible."""
+    """Returns environment variables that select the kernel of this process in another process, if possible."""
     core = _numpy_kernel()[1]
     return {} if core is None else {"OPENBLAS_CORETYPE": core}
 
@@ -80,22 +80,23 @@ def kernel_settings() -> dict[str, str]:
 def way_to_kernel(wanted: object) -> str:
     """Returns "set ..., or " with the setting that selects a kernel of this name, or an empty string."""
     before, _, core = str(wanted).rpartition(" ")
-    own, setting = _numpy_kernel()
-    return f"set OPENBLAS_CORETYPE={core}, or " if setting and own.rpartition(" ")[0] == before else ""
+    kernel, setting = _numpy_kernel()
+    return f"set OPENBLAS_CORETYPE={core}, or " if setting and kernel.rpartition(" ")[0] == before else ""
 
 
 @lru_cache
 def _numpy_kernel() -> tuple[str, str | None]:
     """Returns the name of NumPy's kernel, and the OpenBLAS setting that selects it."""
-    found = [one for one in ThreadpoolController().info() if one["user_api"] == "blas"]
-    own = [one for one in found if {"numpy", "numpy.libs"} & set(Path(one["filepath"]).parts)] or found
-    if not own:  # such as Apple's, which reports no name
+    libraries = [library for library in ThreadpoolController().info() if library["user_api"] == "blas"]
+    shipped = [library for library in libraries if {"numpy", "numpy.libs"} & set(Path(library["filepath"]).parts)]
+    library = next(iter(shipped or libraries), None)
+    if library is None:  # such as Apple's, which reports no name
         blas: Any = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
         return f"{blas['name']} {blas['version']}, {_processor()}", None
-    about, core = f"{own[0]['internal_api']} {own[0]['version']}", own[0].get("architecture")
+    about, core = f"{library['internal_api']} {library['version']}", library.get("architecture")
     if core is None:
         return f"{about}, {_processor()}", None
-    return f"{about} {core}", core if own[0]["internal_api"] == "openblas" else None
+    return f"{about} {core}", core if library["internal_api"] == "openblas" else None
 
 
 @lru_cache

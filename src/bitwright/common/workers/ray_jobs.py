@@ -1,6 +1,6 @@
-"""Runs jobs on Ray in order, a few ahead, and retries them elsewhere if a worker or a machine is lost.
+"""Runs jobs on Ray in order, a few ahead, and retries a job elsewhere if its worker or machine is lost.
 
-Ray is started locally or is a cluster at an address; a failed connection is explained in one line.
+Ray runs locally or on a cluster at an address; a failed connection is reported in one line.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Common = TypeVar("Common")
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 _MISSING = re.compile(r"No module named '[^']*'")
-_AHEAD = 4  # jobs submitted for each CPU: while the first is awaited, the others run
+_AHEAD = 4  # jobs submitted for each CPU; while the first is awaited, the others run
 _RETRIES = 10  # how often a job may lose its worker or machine
-_LOOK = 1.0  # seconds between checks of the cluster, since machines join and leave
+_LOOK = 1.0  # seconds between checks of the cluster, because machines join and leave
 
 
 def in_ray(
@@ -45,7 +45,7 @@ def in_ray(
         task = ray.remote(_call).options(num_gpus=gpus, max_retries=_RETRIES)
         shared, room, looked = ray.put(common), count or _room(ray, gpus), time.monotonic()
         if not room:
-            raise InputError(f"no machine of the cluster has a {'GPU' if gpus else 'CPU'} for jobs; add one that does")
+            raise InputError(f"no machine in the cluster has a {'GPU' if gpus else 'CPU'} for jobs; add one")
         for job in jobs:
             waiting.append(task.remote(work, shared, job))
             if not count and time.monotonic() - looked >= _LOOK:
@@ -65,7 +65,7 @@ def in_ray(
 
 
 def _room(ray: Any, gpus: float) -> int:
-    """The number of jobs the cluster can currently run at once."""
+    """Returns the number of jobs that the cluster can currently run at once."""
     has = ray.cluster_resources()
     return min(int(has.get("CPU", 0)), int(has.get("GPU", 0) / gpus) if gpus else 1 << 30)
 
@@ -76,12 +76,12 @@ def _what_went_wrong(ray: Any, error: Exception) -> Exception:
     if isinstance(cause, BitwrightError):
         return cause
     if missing := _MISSING.search(str(cause)):
-        return InputError(f"a machine of the cluster lacks a required module ({missing[0]}); install it there")
+        return InputError(f"a machine in the cluster lacks a required module ({missing[0]}); install it there")
     if not isinstance(cause, ray.exceptions.RayError):
         return cause
     if isinstance(cause, ray.exceptions.WorkerCrashedError):
         kernel = "".join(f", or a CPU does not support {name}={core}" for name, core in kernel_settings().items())
-        return BitwrightError(f"Ray stopped: workers died repeatedly; perhaps memory ran out{kernel}")
+        return BitwrightError(f"Ray stopped because workers died repeatedly; perhaps memory ran out{kernel}")
     return BitwrightError(f"Ray stopped: {(str(cause).strip() or type(cause).__name__).splitlines()[0]}")
 
 
@@ -91,7 +91,7 @@ def _call(work: Callable[[Any, Any], Any], common: Any, job: Any) -> Any:
 
 
 ADDRESS = re.compile(r"(ray://)?(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):(?P<port>[0-9]{1,5})", re.ASCII)
-_PATIENCE = 5  # seconds to wait for an answer
+_TIMEOUT = 5  # seconds to wait for a response
 _SOURCES = str(Path(__file__).parents[2])  # of bitwright
 _SETTINGS_OF_RAY = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # Ray's future default; without it Ray warns
@@ -147,21 +147,21 @@ def _keep_off_stdout(ray: Any) -> None:
 
 
 def check_reachable(address: str | None) -> None:
-    """Raises InputError unless something listens at the address; Ray itself would wait for minutes."""
+    """Raises InputError unless a server listens at the address; Ray itself would wait for minutes."""
     if (address or "").startswith("ray://") and find_spec("grpc") is None:
         raise InputError(f"{address} needs Ray's client; install it with: pip install 'ray[client]'")
-    found = ADDRESS.fullmatch(address or "")
-    if found is None:
+    match = ADDRESS.fullmatch(address or "")
+    if match is None:
         return
     try:
-        socket.create_connection((found["host"].strip("[]"), int(found["port"])), timeout=_PATIENCE).close()
+        socket.create_connection((match["host"].strip("[]"), int(match["port"])), timeout=_TIMEOUT).close()
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"no Ray cluster answers at {address} ({reason}); start one with: ray start --head") from None
+        raise InputError(f"no Ray cluster responds at {address} ({reason}); start one with: ray start --head") from None
 
 
 def _check_way_in(ray: Any, address: str | None) -> None:
-    """Raises InputError if this machine is not a node of the cluster, where Ray would end the whole process."""
+    """Raises InputError if this machine is not a node of the cluster; Ray itself would end the entire process."""
     if address is None:
         return
     if address.startswith("ray://"):
@@ -171,7 +171,7 @@ def _check_way_in(ray: Any, address: str | None) -> None:
         return
     try:
         with _silence():
-            nodes = client(address=address).get_all_node_info(timeout=_PATIENCE).values()
+            nodes = client(address=address).get_all_node_info(timeout=_TIMEOUT).values()
     except (RuntimeError, ValueError, OSError, ray.exceptions.RayError) as error:
         raise InputError(f"cannot use Ray at {address}: {_first_line(error)}") from None
     sockets = [getattr(node, "raylet_socket_name", "") for node in nodes]
@@ -184,15 +184,15 @@ def _check_way_in(ray: Any, address: str | None) -> None:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Discards standard error, to which Ray's library writes directly, bypassing Python."""
+    """Discards standard error, because Ray writes to it directly, bypassing Python."""
     sys.stderr.flush()
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    stderr, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(stderr, 2)
+        os.close(stderr)
         os.close(nowhere)
 
 
@@ -201,6 +201,6 @@ def _first_line(error: Exception) -> str:
 
 
 def _shipped() -> list[str]:
-    """Returns the paths of bitwright's sources and, if a paper figure is running, of the figures."""
+    """Returns the paths of bitwright's sources and, if a paper figure is being drawn, of the figure scripts."""
     beside = Path(_SOURCES).parents[1] / "paper"
     return [_SOURCES, *([str(beside)] if "paper" in sys.modules and beside.is_dir() else [])]

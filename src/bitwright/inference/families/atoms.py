@@ -58,15 +58,15 @@ class Choices:
         return self.indices[number] if number < count else self.gaps[number - count]
 
     def number(self, choice: Affine | LineCell) -> int | None:
-        """The number of a choice, or None."""
+        """Returns the number of a choice, or None."""
         return self._number_of.get(choice)
 
     def positions(self, place: Place, size: int) -> IntArray:
-        """The target of each index from a place, counted from 0."""
+        """Returns the target of each index from a place, counted from 0."""
         return np.asarray(self._coefficients @ np.array([*place, size, 1]) - 1)
 
     def writes(self, size: int, length: int) -> BoolArray:  # (places, choices, length)
-        """The positions that each choice writes, from every place of the cell."""
+        """Returns the positions that each choice writes, from every place of the cell."""
         places = places_of(self.cell, size)
         found: BoolArray = np.zeros((len(places), len(self), length), dtype=bool)
         for row, place in enumerate(places):
@@ -76,7 +76,7 @@ class Choices:
         return found
 
     def through(self, place: Place, size: int, position: int) -> list[int]:
-        """The choices that write a given position."""
+        """Returns the choices that write a given position."""
         gaps = [n for n, gap in enumerate(self.gaps, len(self.indices)) if position in gap.places(size)]
         return [*np.flatnonzero(self.positions(place, size) == position - 1).tolist(), *gaps]
 
@@ -133,7 +133,7 @@ class Evidences:
             self._demand(view)
 
     def gaps(self, array: Array, dimension: int) -> tuple[LineCell, ...]:
-        """The gaps of a dimension that can be written as a whole."""
+        """Returns the gaps of a dimension that can be written as a whole."""
         if array.halved:
             return ()
         return tuple(cell for cell in array.dimensions[dimension].cells(self.bounds) if not cell.fixed)
@@ -149,16 +149,16 @@ class Evidences:
         )
 
     def target(self, atom: Atom) -> tuple[Affine | LineCell, ...]:
-        """The target of an atom: an index or gap in each dimension."""
+        """Returns the target of an atom: an index or gap in each dimension."""
         those = self.choices[atom.source.family, atom.source.cell, atom.array]
         return tuple(one[number] for one, number in zip(those, atom.choice, strict=True))
 
     def sound_atoms(self) -> int:
-        """The number of atoms that no state contradicts."""
+        """Returns the number of atoms that no state contradicts."""
         return sum(int(sound.sum()) for sound in self.sound.values())
 
     def _view(self, size: int) -> _AtomView:
-        """The elimination at one size, with the source of each block."""
+        """Returns the elimination at one size, with the source of each block."""
         layout, owners, blocks = self.layouts[size], list[tuple[int, int, Place]](), list[list[int]]()
         for number, family in enumerate(self.families):
             for cell, place, bits in family.bits(self.arrays, layout, size):
@@ -180,7 +180,7 @@ class Evidences:
                 self.sound[family, cell, number][block.configs] &= on
 
     def _through(self, source: AtomSource, place: Place, number: int, target: Place, size: int) -> Iterable[Atom]:
-        """The sound atoms that write a given bit."""
+        """Returns the sound atoms that write a given bit."""
         key = (source.family, source.cell, number)
         sound = self.sound[key][source.config]
         ways = [one.through(place, size, j) for one, j in zip(self.choices[key], target, strict=True)]

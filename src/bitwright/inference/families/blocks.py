@@ -52,7 +52,7 @@ class FittedBlocks:
         return list(product(*self.ranges))
 
     def bits(self, arrays: Sequence[Array], layout: Layout, size: int) -> list[tuple[int, Place, list[int]]]:
-        """Every block's cell, place and bits at a size."""
+        """Returns every block's cell, place and bits at a size."""
         numbers = [arrays[m].bits(layout) for m in self.members]
         return [
             (
@@ -69,7 +69,7 @@ class FittedBlocks:
 
 
 def fit_arrays(layouts: Mapping[int, Layout], halves: bool = False) -> list[Array]:
-    """The arrays and their lengths as functions of the size; raises NoFamilyError if there are none.
+    """Returns the arrays and their lengths as functions of the size; raises NoFamilyError if there are none.
 
     With `halves` a dimension that grows by an even number is split into its odd and its even positions."""
     first, *others = layouts
@@ -137,7 +137,7 @@ def fit_blocks(
 
 
 def indices_of(arrays: Sequence[Array], bounds: LineBounds) -> Indices:
-    """All indices of a class into these arrays."""
+    """Returns all indices of a class into these arrays."""
     return _indices(bounds, max(dimension.length[0] for array in arrays for dimension in array.dimensions))
 
 
@@ -147,7 +147,7 @@ def _indices(bounds: LineBounds, steepest: int) -> Indices:
 
 
 def owners(arrays: Sequence[Array], layout: Layout) -> list[tuple[int, Place]]:
-    """The array and the place of every bit at one size."""
+    """Returns the array and the place of every bit at one size."""
     found: list[tuple[int, Place]] = [(0, ())] * layout.size
     for number, array in enumerate(arrays):
         for place, bit in np.ndenumerate(array.bits(layout)):
@@ -216,7 +216,7 @@ def _fitting(
     sizes: Sequence[int],
     indices: Indices,
 ) -> Ways | None:
-    """The indices of a class that fit each member in a cell; None if no such block begins there."""
+    """Returns the indices of a class that fit each member in a cell; None if no such block begins there."""
     places = [(size, place) for size in sizes for place in places_of(cell, size)]
     here = [(size, place, found[size, place]) for size, place in places if (size, place) in found]
     if not here:

@@ -55,7 +55,7 @@ def join_blocks(
     bounds: LineBounds,
     progress: Progress | None = None,
 ) -> Iterator[JoinedBlocks]:
-    """The smallest choices that explain all states of all sizes, small blocks first."""
+    """Returns the smallest choices that explain all states of all sizes, small blocks first."""
     sides = [_Side(arrays, layouts[size], size, one) for size, one in executions.items()]
     search = _JoinSearch(arrays, bounds, sides, progress)
     for most in range(2, MAX_FOUND + 1):
@@ -79,7 +79,7 @@ def join_blocks(
 def larger_blocks(
     arrays: Sequence[Array], layouts: Mapping[int, Layout], bounds: LineBounds, joins: Shape, most: int
 ) -> Iterator[dict[int, list[list[int]]]]:
-    """The same blocks with some of them merged, up to `most` bits, in every maximal way."""
+    """Returns the same blocks with some of them merged, up to `most` bits, in every maximal way."""
     bits = {size: [array.bits(layout) for array in arrays] for size, layout in layouts.items()}
     last = max(bits)
     owner = {bit: number for number, own in enumerate(bits[last]) for bit in own.ravel().tolist()}
@@ -133,7 +133,7 @@ def shapes_of(arrays: Sequence[Array], bounds: LineBounds, bits: int) -> Iterato
 
 
 def together(arrays: Sequence[Array], groups: Iterable[Sequence[int]]) -> Shape:
-    """The joins of arrays that are read together at every place, by group."""
+    """Returns the joins of arrays that are read together at every place, by group."""
     return frozenset(
         (one, other, None, tuple(0 for _ in arrays[one].dimensions))
         for group in groups
@@ -142,14 +142,14 @@ def together(arrays: Sequence[Array], groups: Iterable[Sequence[int]]) -> Shape:
 
 
 def partition(bits: Sequence[IntArray], size: int, joins: Iterable[Join]) -> Partition:
-    """The blocks of these joins at a size; `bits` are the bits of every array."""
+    """Returns the blocks of these joins at a size; `bits` are the bits of every array."""
     joined = joined_bits(bits, size, joins)
     inside = {bit for block in joined for bit in block}
     return frozenset([*joined, *((bit,) for own in bits for bit in own.ravel().tolist() if bit not in inside)])
 
 
 def joined_bits(bits: Sequence[IntArray], size: int, joins: Iterable[Join]) -> set[tuple[int, ...]]:
-    """The blocks of these joins that have at least two bits."""
+    """Returns the blocks of these joins that have at least two bits."""
     block: dict[int, tuple[int, ...]] = {}
     for m, n, line, far in joins:
         pairs = _fixed(bits[m], bits[n], size, line, far) if line is not None else _along(bits[m], bits[n], far)  # type: ignore[arg-type]
@@ -162,7 +162,7 @@ def joined_bits(bits: Sequence[IntArray], size: int, joins: Iterable[Join]) -> s
 
 
 def _fixed(one: IntArray, other: IntArray, size: int, first: Lines, second: Lines) -> Iterator[tuple[int, int]]:
-    """The bits at two fixed places, if the arrays are that long."""
+    """Returns the bits at two fixed places, if the arrays are that long."""
     places = [tuple(at(line, size) - 1 for line in lines) for lines in (first, second)]
     inside = [
         0 <= k < n
@@ -174,7 +174,7 @@ def _fixed(one: IntArray, other: IntArray, size: int, first: Lines, second: Line
 
 
 def _along(one: IntArray, other: IntArray, far: Place) -> Iterator[tuple[int, int]]:
-    """The bits at all places, paired with the bits at this distance."""
+    """Returns the bits at all places, paired with the bits at this distance."""
     first, second = [], []
     for step, n, m in zip(far, one.shape, other.shape, strict=True):
         low, high = max(0, -step), min(n, m - step)
@@ -201,7 +201,7 @@ class _JoinSearch:
         return len(self.shapes) < _MOST_SHAPES
 
     def smallest(self, most: int) -> tuple[list[Shape], bool]:
-        """All smallest choices with blocks of at most `most` bits, and whether the search was complete."""
+        """Returns all smallest choices with blocks of at most `most` bits, and whether the search was complete."""
         covers = [(shape, self._cover(shape, most)) for shape in self.shapes]
         useful = [(shape, cover) for shape, cover in covers if cover is not None and cover.any()]
         met = np.array([cover for _, cover in useful]) if useful else np.zeros((0, self.demands), dtype=bool)
@@ -235,13 +235,13 @@ class _JoinSearch:
         return sum(len(side.on) for side in self.sides)
 
     def _cover(self, joins: Shape, most: int) -> BoolArray | None:
-        """The demands that these joins meet; None if a block has too many bits."""
+        """Returns the demands that these joins meet; None if a block has too many bits."""
         parts = [side.met(joins, most) for side in self.sides]
         return None if any(part is None for part in parts) else np.concatenate(parts)  # type: ignore[arg-type]
 
 
 def _finer(one: Partition, other: Partition) -> bool:
-    """Whether every block of one lies in a block of the other."""
+    """Returns whether every block of one lies in a block of the other."""
     of = {bit: number for number, block in enumerate(other) for bit in block}
     return all(len({of[bit] for bit in block}) == 1 for block in one)
 
@@ -267,7 +267,7 @@ class _Side:
         self._kept: dict[tuple[int, ...], BoolArray] = {}
 
     def met(self, joins: Shape, most: int) -> BoolArray | None:
-        """The demands that blocks with these joins meet; None if a block has too many bits."""
+        """Returns the demands that blocks with these joins meet; None if a block has too many bits."""
         met: BoolArray = np.zeros(len(self.on), dtype=bool)
         for block in joined_bits(self.bits, self.size, joins):
             if len(block) > most:
@@ -278,11 +278,11 @@ class _Side:
         return met
 
     def unexplained(self, joins: Shape) -> bool:
-        """Whether some bit of all states was turned on that no block can have written."""
+        """Returns whether some bit of all states was turned on that no block can have written."""
         return bool((self.evidence.after & ~_explained(self.evidence, self.blocks(joins))).any())
 
     def blocks(self, joins: Iterable[Join]) -> Partition:
-        """The blocks of these joins."""
+        """Returns the blocks of these joins."""
         return partition(self.bits, self.size, joins)
 
 

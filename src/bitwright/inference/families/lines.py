@@ -47,7 +47,7 @@ class LineCell(NamedTuple):
         return self.low == self.high
 
     def places(self, size: int) -> range:
-        """Its positions at a size."""
+        """Returns its positions at a size."""
         return range(at(self.low, size), at(self.high, size) + 1)
 
 
@@ -69,7 +69,7 @@ class Dimension:
     whole: Line = (0, 1)  # the length with all positions
 
     def cells(self, bounds: LineBounds) -> list[LineCell]:
-        """Its cells in order; a constant dimension has only fixed positions."""
+        """Returns its cells in order; a constant dimension has only fixed positions."""
         slope, rest = self.length
         if slope == 0:
             return [LineCell((0, k), (0, k)) for k in range(1, rest + 1)]
@@ -82,7 +82,7 @@ class Dimension:
         return cells
 
     def position(self, index: Affine) -> Affine:
-        """The index in the whole dimension."""
+        """Returns the index in the whole dimension."""
         if self.half is None:
             return index
         *factors, c = index
@@ -118,7 +118,7 @@ class Array:
         return self.index.replace("[{}]", "").replace("[{},{}]", "").replace("{}", "*")
 
     def bits(self, layout: Layout) -> IntArray:
-        """Its bit numbers at one size, with an axis for each dimension."""
+        """Returns its bit numbers at one size, with an axis for each dimension."""
         field = layout.fields[self.field]
         if not field.shape:
             return field.bits()
@@ -126,11 +126,11 @@ class Array:
         return field.bits().reshape(field.shape)[tuple(next(along) if k is None else k - 1 for k in self.at)]
 
     def cells(self, bounds: LineBounds) -> list[Cell]:
-        """Its cells in order, with the last dimension varying fastest."""
+        """Returns its cells in order, with the last dimension varying fastest."""
         return list(product(*(dimension.cells(bounds) for dimension in self.dimensions)))
 
     def bit(self, index: Iterable[Affine], let: str) -> str:
-        """The text of one bit."""
+        """Returns the text of one bit."""
         parts = zip(self.dimensions, index, strict=True)
         return self.index.format(*(affine_text(dimension.position(one), let) for dimension, one in parts))
 
@@ -144,7 +144,7 @@ class Indices:
     _known: dict[tuple[Cell, Line], list[Affine]] = field(default_factory=dict)
 
     def moving(self, dimensions: int) -> list[Affine]:
-        """All a*i + b*l + c, and with two dimensions all a*j + b*l + c; steeper ones leave every array."""
+        """Returns all a*i + b*l + c, and with two dimensions all a*j + b*l + c; steeper ones leave every array."""
         a, c, reach = self.bounds.coefficient, self.bounds.offset, self.steepest * (self.bounds.coefficient + 1)
         none = [0] * dimensions
         factors = [none] + [
@@ -153,7 +153,7 @@ class Indices:
         return [(*some, s, o) for some in factors for s in range(-reach, reach + 1) for o in range(-c, c + 1)]
 
     def still(self, dimensions: int) -> list[Affine]:
-        """All lines that such an index can become at a fixed position."""
+        """Returns all lines that such an index can become at a fixed position."""
         far, none = (self.bounds.coefficient + 1) * self.bounds.offset, [0] * dimensions
         return [(*none, s, o) for s in range(self.steepest + 1) for o in range(-far, far + 1)]
 
@@ -184,27 +184,27 @@ class Indices:
 
 
 def places_of(cell: Cell, size: int) -> list[Place]:
-    """The places of a cell at a size."""
+    """Returns the places of a cell at a size."""
     return list(product(*(one.places(size) for one in cell)))
 
 
 def at(line: Line, size: int) -> int:
-    """The position of a line at a size."""
+    """Returns the position of a line at a size."""
     return line[0] * size + line[1]
 
 
 def value(index: Affine, place: Place, size: int) -> int:
-    """An index at a place and a size."""
+    """Returns an index at a place and a size."""
     return sum(a * i for a, i in zip(index, place, strict=False)) + index[-2] * size + index[-1]
 
 
 def unit(dimension: int, dimensions: int) -> Affine:
-    """The index i or j itself."""
+    """Returns the index i or j itself."""
     return (*(int(k == dimension) for k in range(dimensions)), 0, 0)
 
 
 def in_cell(index: Affine, cell: Cell) -> Affine:
-    """An index in a cell: at a fixed position it becomes a line."""
+    """Returns an index in a cell: at a fixed position it becomes a line."""
     *factors, b, c = index
     for k, (factor, one) in enumerate(zip(factors, cell, strict=True)):
         if factor and one.fixed:
@@ -214,7 +214,7 @@ def in_cell(index: Affine, cell: Cell) -> Affine:
 
 
 def fit_line(values: dict[int, int]) -> Line | None:
-    """The line with integer coefficients through values at two or more sizes, or None."""
+    """Returns the line with integer coefficients through values at two or more sizes, or None."""
     (first, low), *rest = sorted(values.items())
     far, high = rest[-1]
     slope, left = divmod(high - low, far - first)
@@ -223,7 +223,7 @@ def fit_line(values: dict[int, int]) -> Line | None:
 
 
 def affine_text(index: Affine, let: str) -> str:
-    """An index, or a bound, as rule text: 2*i+l-1."""
+    """Returns an index, or a bound, as rule text: 2*i+l-1."""
     parts = list(zip(index, (*NAMES[: len(index) - 2], let, ""), strict=True))
     parts.sort(key=lambda part: not part[1] or part[0] < 0)
     text = ""
@@ -235,12 +235,12 @@ def affine_text(index: Affine, let: str) -> str:
 
 
 def simplest(indices: Sequence[Affine] | set[Affine]) -> Affine:
-    """The most readable index."""
+    """Returns the most readable index."""
     return min(indices, key=lambda index: (awkwardness(index), index))
 
 
 def awkwardness(index: Affine) -> int:
-    """A measure of how hard an index is to read: i is the easiest, then constants, then i+1."""
+    """Returns a measure of how hard an index is to read: i is the easiest, then constants, then i+1."""
     *factors, b, c = index
     moving = sum(4 * abs(a) - 3 * (a == 1) + (a < 0) for a in factors)
     return moving + 3 * abs(b) + 2 * abs(c)

@@ -75,7 +75,7 @@ class _FamilySearch:
         self.arrays: list[Array] = fit_arrays(self.layouts, halves)
 
     def offsets(self) -> list[int]:
-        """The offsets to try, in order."""
+        """Returns the offsets to try, in order."""
         least = max([1, *(abs(one.length[1]) for array in self.arrays for one in array.dimensions if array.grows)])
         usual = sorted(self.executions)[-2]  # two sizes with positions between the bounds
         if usual < 2 * least + 2:
@@ -83,7 +83,7 @@ class _FamilySearch:
         return list(range(least, max(least, (usual - 2) // 2) + 1))
 
     def usable(self, bounds: LineBounds) -> dict[int, Executions]:
-        """The sizes at which bounds do not cross."""
+        """Returns the sizes at which bounds do not cross."""
         return {size: one for size, one in self.executions.items() if size >= bounds.first}
 
     def joined(self, bounds: LineBounds, without: int | None = None) -> Iterator[JoinedBlocks]:
@@ -101,21 +101,21 @@ class _FamilySearch:
         return fit_blocks(self.arrays, self.layouts, usable, bounds)
 
     def contradiction(self, families: list[FittedBlocks], size: int) -> Contradiction | None:
-        """The contradiction of the states of a size with these blocks, if there is one."""
+        """Returns the contradiction of the states of a size with these blocks, if there is one."""
         blocks = [bits for family in families for *_, bits in family.bits(self.arrays, self.layouts[size], size)]
         if sorted(bit for block in blocks for bit in block) != list(range(self.layouts[size].size)):
             raise NoFamilyError(f"the block families of the other sizes do not divide the bits of size {size}")
         return find_contradiction(Elimination(Evidence(self.executions[size]), blocks))
 
     def fit(self, families: list[FittedBlocks], bounds: LineBounds) -> Fitted:
-        """The shortest program of a class."""
+        """Returns the shortest program of a class."""
         evidence = self.evidence(families, bounds)
         cover = cheapest_cover(evidence)
         needs = sufficient(evidence, cover.terms)
         return Fitted(evidence, cover, needs, version_space(evidence, needs.size or max(self.executions) + 1))
 
     def with_blocks(self, blocks: Mapping[int, Blocks], offsets: list[int], coefficients: range) -> FoundFamilies:
-        """A fit with given blocks, or the first size at which no rules with them explain the states."""
+        """Returns a fit with given blocks, or the first size at which no rules with them explain the states."""
         first: NoFamilyError | None = None
         for bounds in (LineBounds(a, b) for b in offsets for a in coefficients):
             try:
@@ -129,7 +129,7 @@ class _FamilySearch:
         raise first or NoFamilyError("no class to search")
 
     def with_joins(self, offsets: list[int], coefficients: range) -> FoundFamilies:
-        """A fit with the smallest blocks that have one."""
+        """Returns a fit with the smallest blocks that have one."""
         first: NoFamilyError | None = None
         for b in offsets:
             hopeless: bool | None = None  # whether no blocks of bits at one place fit
@@ -193,11 +193,11 @@ class _FamilySearch:
         return None
 
     def evidence(self, families: list[FittedBlocks], bounds: LineBounds) -> Evidences:
-        """The evidence of all states for a class with these blocks."""
+        """Returns the evidence of all states for a class with these blocks."""
         return Evidences(self.arrays, families, bounds, self.usable(bounds), self.layouts)
 
     def with_groups(self, offsets: list[int], coefficients: range) -> FoundFamilies | None:
-        """A fit with blocks of all bits at a place, from which arrays are removed as long as a fit remains."""
+        """Returns a fit with blocks of all bits at a place, from which arrays are removed as long as a fit remains."""
         groups = self.groups()
         for bounds in (LineBounds(a, b) for b in offsets for a in coefficients):
             if groups is None or self.even_together(bounds) is not None:
@@ -233,7 +233,7 @@ class _FamilySearch:
         return None
 
     def wrong_size(self, offset: int) -> tuple[int, Contradiction] | None:
-        """The size with the fewest states that contradict the only blocks that explain all other sizes.
+        """Returns the size with the fewest states that contradict the only blocks that explain all other sizes.
 
         None if some blocks of the class explain all sizes: then the blocks are wrong, not the states.
         """

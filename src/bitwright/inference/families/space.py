@@ -34,7 +34,7 @@ class Cover:
 
 
 def longest_terms(evidence: Evidences) -> dict[Term, tuple[frozenset[Atom], int]]:
-    """The longest terms with a required atom, each with its required atoms and its cost."""
+    """Returns the longest terms with a required atom, each with its required atoms and its cost."""
     wanted = frozenset[Atom]().union(*evidence.demands)
     every = Terms(evidence)
     found = {term: (frozenset(every.atoms(term) or ()) & wanted, cost) for term, cost in every.longest(wanted)}
@@ -42,7 +42,7 @@ def longest_terms(evidence: Evidences) -> dict[Term, tuple[frozenset[Atom], int]
 
 
 def cheapest_cover(evidence: Evidences) -> Cover:
-    """The cheapest terms that meet all demands."""
+    """Returns the cheapest terms that meet all demands."""
     terms = longest_terms(evidence)
     best: dict[frozenset[Atom], Term] = {}  # the cheapest of terms with the same required atoms
     for term, (useful, cost) in terms.items():
@@ -56,7 +56,7 @@ def cheapest_cover(evidence: Evidences) -> Cover:
 def solve(
     columns: Sequence[frozenset[Any]], costs: Sequence[int], demands: Collection[frozenset[Any]]
 ) -> tuple[list[int], bool]:
-    """The cheapest columns with one member of every demand, and whether they are proved to be the cheapest."""
+    """Returns the cheapest columns with one member of every demand, and whether they are proved to be the cheapest."""
     if not demands:
         return [], True
     having: dict[Any, list[int]] = {}
@@ -98,7 +98,7 @@ class VersionSpace:
 
 
 def version_space(evidence: Evidences, size: int) -> VersionSpace:
-    """The forced and the open writes at a size, for any number of terms."""
+    """Returns the forced and the open writes at a size, for any number of terms."""
     writes: dict[Key, list[BoolArray]] = {}  # for each dimension (places, choices, length)
     forced: dict[Key, BoolArray] = {}  # (configurations, places, length, ...)
     for key, choices in evidence.choices.items():
@@ -148,7 +148,7 @@ class Sufficient:
 
 
 def sufficient(evidence: Evidences, terms: Sequence[Term]) -> Sufficient:
-    """The deciding size for the class, by the theorem of docs/explanation/inference.md."""
+    """Returns the deciding size for the class, by the theorem of docs/explanation/inference.md."""
     bounds: LineBounds = evidence.bounds
     a, b = bounds.coefficient, bounds.offset
     count: Counter[tuple[AtomSource, int]] = Counter()

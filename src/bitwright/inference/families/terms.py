@@ -39,7 +39,7 @@ class Terms:
         self._pieces: dict[tuple[int, int], list[_Pieces]] = {}  # by family and array: one per dimension
 
     def atoms(self, term: Term) -> list[Atom] | None:
-        """The atoms of a term; None if one of them is not sound."""
+        """Returns the atoms of a term; None if one of them is not sound."""
         found: list[Atom] = []
         for k in cells_in(self.evidence.families[term.family].ranges, term.cells):
             key = (term.family, k, term.array)
@@ -55,7 +55,7 @@ class Terms:
         return found
 
     def longest(self, wanted: Iterable[Atom]) -> Iterator[tuple[Term, int]]:
-        """All longest terms with a required atom, with their costs."""
+        """Returns all longest terms with a required atom, with their costs."""
         groups: dict[tuple[int, int, int], list[Atom]] = {}
         for atom in wanted:
             groups.setdefault((atom.source.family, atom.source.config, atom.array), []).append(atom)
@@ -107,7 +107,7 @@ class Terms:
                 yield Term(family, config, cells, array, target), TERM + 2 + cost
 
     def pieces(self, family: int, array: int) -> list[_Pieces]:
-        """The pieces of a family's targets in an array, for each dimension."""
+        """Returns the pieces of a family's targets in an array, for each dimension."""
         if (family, array) not in self._pieces:
             dimensions = self.evidence.arrays[array].dimensions
             self._pieces[family, array] = [_Pieces(self.evidence, family, array, d) for d in range(len(dimensions))]
@@ -176,7 +176,7 @@ class _Pieces:
 
 
 def _numbers(piece: Piece, dimension: Dimension, those: Choices, evidence: Evidences) -> list[int]:
-    """The choices of a piece in one cell; empty if one of them is not in the class."""
+    """Returns the choices of a piece in one cell; empty if one of them is not in the class."""
     wanted: list[Affine | LineCell]
     if isinstance(piece, LineCell):
         cells = dimension.cells(evidence.bounds)
@@ -193,7 +193,7 @@ def _numbers(piece: Piece, dimension: Dimension, those: Choices, evidence: Evide
 
 
 def _wrap(index: Affine, cell: Cell, dimension: Dimension) -> Affine:
-    """An index i + c of a ring dimension, without the remainder."""
+    """Returns an index i + c of a ring dimension, without the remainder."""
     *factors, s, o = in_cell(index, cell)
     if any(factors):
         return (*factors, s, o)
@@ -204,7 +204,7 @@ def _wrap(index: Affine, cell: Cell, dimension: Dimension) -> Affine:
 
 
 def cells_in(ranges: Sequence[Sequence[LineCell]], cells: Sequence[tuple[int, int]]) -> list[int]:
-    """The numbers of the cells of a rectangle."""
+    """Returns the numbers of the cells of a rectangle."""
     counts = [len(own) for own in ranges]
     inside = product(*(range(first, last + 1) for first, last in cells))
     return [int(np.ravel_multi_index(one, counts)) for one in inside]

@@ -22,13 +22,13 @@ from bitwright.inference.families.terms import Piece, Term
 
 
 def rule_lines(evidence: Evidences, terms: Sequence[Term], let: str) -> list[str]:
-    """The lines of bits, blocks and rules."""
+    """Returns the lines of bits, blocks and rules."""
     writer = Writer(evidence, let)
     return [writer.bits(), *map(writer.block, evidence.families), "", *writer.rules(terms)]
 
 
 def open_line(evidence: Evidences, atom: Atom, let: str) -> str:
-    """An atom as a rule."""
+    """Returns an atom as a rule."""
     source, writer = atom.source, Writer(evidence, let)
     cells = writer.rectangle(source)
     return next(writer.rules([Term(source.family, source.config, cells, atom.array, evidence.target(atom))]))
@@ -91,12 +91,12 @@ class Writer:
         return f" for {', '.join(rows)}" if rows else ""
 
     def rectangle(self, source: AtomSource) -> Rectangle:
-        """The cell of a source as a rectangle."""
+        """Returns the cell of a source as a rectangle."""
         counts = [len(cells) for cells in self.families[source.family].ranges]
         return tuple((int(k), int(k)) for k in np.unravel_index(source.cell, counts))
 
     def _cell(self, family: int, cells: Rectangle) -> Cell:
-        """A rectangle of cells as a single cell."""
+        """Returns a rectangle of cells as a single cell."""
         ranges = zip(self.families[family].ranges, cells, strict=True)
         return tuple(LineCell(own[first].low, own[last].high) for own, (first, last) in ranges)
 
@@ -113,12 +113,12 @@ class Writer:
         return affine_text(index, self.let)
 
     def _thin(self, term: Term) -> int | None:
-        """The dimension of a slice that is empty at the smallest size."""
+        """Returns the dimension of a slice that is empty at the smallest size."""
         ends = enumerate(term.target)
         return next((d for d, one in ends if isinstance(one, LineCell) and not one.places(self.first)), None)
 
     def _row(self, term: Term, rows: str) -> tuple[str, str]:
-        """The target and ranges of a term; a slice that may be empty becomes an index with its own range."""
+        """Returns the target and ranges of a term; a slice that may be empty becomes an index with its own range."""
         d = self._thin(term)
         parts = self._parts(term)
         more = f"{self.along} in {parts[d or 0]}"

@@ -21,11 +21,11 @@ from bitwright.rules import Algorithm, Builder, span, word
 from bitwright.rules.algorithm import Sizing
 from bitwright.rules.text import parse
 
-MAX_BITS = 1_000_000  # beyond this a program exceeds the memory of an ordinary machine
+MAX_BITS = 1_000_000  # larger programs exceed the memory of an ordinary machine
 
 
 def check_bits(bits: int, most: int = MAX_BITS) -> int:
-    """`bits` as an int; raises InputError if it is invalid."""
+    """Returns `bits` as an int; raises InputError if it is invalid."""
     try:
         bits = index(bits)
     except TypeError:
@@ -35,16 +35,16 @@ def check_bits(bits: int, most: int = MAX_BITS) -> int:
     return bits
 
 
-_WORK = 1 << 40  # rows of a text; shipped texts have checked sizes
-_KEPT = 16  # most bits of a program that a process caches, with its derived values
+_WORK = 1 << 40  # row limit; the sizes of shipped texts are checked beforehand
+_KEPT = 16  # programs of at most this many bits are cached, with their derived values
 _SMALL: dict[tuple[str, int], Algorithm] = {}
-_LONGEST = 20_000  # most bits of a factor; rule text cannot express more steps
+_LONGEST = 20_000  # most bits of a factor; more would need more steps than rule text can express
 
 
 def addition(bits: int, counter: bool = False) -> Algorithm:
-    """Adds two numbers of `bits` bits; the sum is read after 2l steps.
+    """Adds two numbers of l = `bits` bits; the sum is read after 2l steps.
 
-    With `counter` the program itself detects that it is done (App. B.2, "Termination").
+    With `counter`, the program itself detects when it is done (App. B.2, "Termination").
 
     The paper's box writes the carry to c[i+1]; the correct bit is c[i] (see docs/explanation/errata.md).
 
@@ -57,7 +57,7 @@ def addition(bits: int, counter: bool = False) -> Algorithm:
 
 
 def multiplication(bits: int) -> Algorithm:
-    """Multiplies two numbers of `bits` bits by shift and add, in 4l^2 + 3l steps.
+    """Multiplies two numbers of l = `bits` bits by shift and add, in 4l^2 + 3l steps.
 
     >>> from bitwright import run
     >>> run(multiplication(10), multiplicand=719, multiplier=483).value
@@ -68,20 +68,20 @@ def multiplication(bits: int) -> Algorithm:
 
 
 def shipped(file: str, name: str, bits: int, again: Callable[[int], Algorithm], description: str) -> Algorithm:
-    """The algorithm of a text at one size; its number is called `bits`."""
+    """Returns the algorithm of a shipped text at one size; its number is named `bits`."""
     l, text = check_bits(bits), _texts()[file]
     if (file, l) in _SMALL:
         return _SMALL[file, l]
-    read = parse(text, name, {"l": l}, _WORK)
-    found = replace(read, sizing=Sizing({"bits": l}, again, text), description=description.format(l))
+    algorithm = parse(text, name, {"l": l}, _WORK)
+    algorithm = replace(algorithm, sizing=Sizing({"bits": l}, again, text), description=description.format(l))
     if l <= _KEPT:
-        _SMALL[file, l] = found
-    return found
+        _SMALL[file, l] = algorithm
+    return algorithm
 
 
 @cache
 def _texts() -> dict[str, str]:
-    """The texts of all algorithms, read together: a confined process cannot read files later."""
+    """Reads the texts of all algorithms at once, because a sandboxed process cannot read files later."""
     files = ("addition", "addition-counter", "multiplication", "permutation")
     return {file: (Path(__file__).parent / f"{file}.bw").read_text() for file in files}
 
@@ -90,10 +90,10 @@ _STATED = 256  # most bits of a permutation with `ensure` lines
 
 
 def permutation(order: Sequence[int]) -> Algorithm:
-    """Moves bit i to position `order[i-1]`, the paper's pi(i), for all bits at once.
+    """Moves each bit i to position `order[i-1]`, pi(i) in the paper, in one step.
 
     >>> from bitwright import run
-    >>> run(permutation([2, 3, 1]), p=0b011).value == 0b110  # bit 1 to place 2, bit 2 to place 3
+    >>> run(permutation([2, 3, 1]), p=0b011).value == 0b110  # bit 1 to position 2, bit 2 to position 3
     True
     """
     order = checked_order(order)
@@ -120,12 +120,12 @@ def permutation(order: Sequence[int]) -> Algorithm:
 
 
 def _lines(order: Sequence[int]) -> tuple[str, ...]:
-    """The specification, bit by bit; empty for a long permutation."""
+    """Returns an `ensure` line for each bit; none for a long permutation."""
     return tuple(f"p[{to}] == in.p[{bit}]" for bit, to in enumerate(order, 1)) if len(order) <= _STATED else ()
 
 
 def reversal(bits: int) -> Algorithm:
-    """The permutation that reverses the bits, which exists at every size.
+    """Reverses the bits, a permutation that exists at every size.
 
     >>> from bitwright import run
     >>> run(reversal(4), p=0b0011).value == 0b1100
@@ -136,14 +136,14 @@ def reversal(bits: int) -> Algorithm:
 
 
 def checked_order(given: object) -> list[int]:
-    """The positions in a list; raises InputError unless it contains each of 1..l exactly once."""
+    """Returns an order as a list; raises InputError unless it contains each of 1..l exactly once."""
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise InputError(f"an order must be a list of bit positions, such as [3, 1, 2], got {shorten(repr(given))}")
     order = [whole_number(place, "each position of an order") for place in given]
     l, seen = check_bits(len(order)), set[int]()
     for place in order:
         if not 1 <= place <= l:
-            raise InputError(f"an order of {counted(l, 'bit')} must use the positions 1 to {l}, got {shorten(place)}")
+            raise InputError(f"an order of {counted(l, 'bit')} must use positions 1 to {l}, got {shorten(place)}")
         if place in seen:
             raise InputError(f"an order must move each bit to a different position, but {place} occurs twice")
         seen.add(place)
@@ -151,29 +151,29 @@ def checked_order(given: object) -> list[int]:
 
 
 def known_algorithm(bits: Sequence[str], templates: Iterable[str], program_id: str) -> Algorithm | None:
-    """The shipped algorithm whose program has this id, or None.
+    """Returns the shipped algorithm whose program has this id, or None.
 
-    >>> own = addition(2).program
-    >>> known_algorithm(own.layout.names, [own.template_text(t) for t in range(own.templates)], own.id)
+    >>> adder = addition(2).program
+    >>> known_algorithm(adder.layout.names, [adder.template_text(t) for t in range(adder.templates)], adder.id)
     Algorithm 'addition': 6 bits, 4 blocks, 8 templates
     """
     length = Counter(name.partition("[")[0] for name in bits)
     try:
         if set(length) == {"p"}:
-            found = permutation(_order(templates, length["p"]))
+            algorithm = permutation(_order(templates, length["p"]))
         elif set(length) in ({"p", "q", "c"}, {"p", "q", "c", "counter"}):
-            found = addition(length["p"], counter="counter" in length)
+            algorithm = addition(length["p"], counter="counter" in length)
         elif "multiplier" in length:
-            found = multiplication(length["multiplier"])
+            algorithm = multiplication(length["multiplier"])
         else:
             return None
     except InputError:
         return None
-    return found if found.program.id == program_id else None
+    return algorithm if algorithm.program.id == program_id else None
 
 
 def order_of(permutation: Algorithm) -> list[int]:
-    """The target position of each bit of a permutation, bit 1 first."""
+    """Returns the target position of each bit of a permutation, bit 1 first."""
     program = permutation.program
     by_bit = sorted(
         range(program.templates), key=lambda t: int(program.block_members(int(program.template_block[t]))[0])
@@ -182,11 +182,10 @@ def order_of(permutation: Algorithm) -> list[int]:
 
 
 def _order(templates: Iterable[str], length: int) -> list[int]:
-    """The target position of each bit, from lines such as `when p[2]=1 write p[1]`; 0 for a bit without a line."""
+    """Reads the target position of each bit from lines such as `when p[2]=1 write p[1]`; 0 for a bit without a line."""
     places = [0] * length
     for line in templates:
-        if (found := re.fullmatch(r"when p\[([1-9][0-9]{0,6})\]=1 write p\[([1-9][0-9]{0,6})\]", line, re.ASCII)) and (
-            int(found[1]) <= length
-        ):
-            places[int(found[1]) - 1] = int(found[2])
+        match = re.fullmatch(r"when p\[([1-9][0-9]{0,6})\]=1 write p\[([1-9][0-9]{0,6})\]", line, re.ASCII)
+        if match and int(match[1]) <= length:
+            places[int(match[1]) - 1] = int(match[2])
     return places

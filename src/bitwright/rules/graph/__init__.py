@@ -1,1 +1,1 @@
-"""Node programs: rules that every node of a graph runs, and the graphs they run on."""
+"""Node programs, whose rules every node of a graph runs, and the graphs that they run on."""

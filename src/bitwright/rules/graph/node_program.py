@@ -1,4 +1,4 @@
-"""Node programs, and their algorithms on given graphs."""
+"""Node programs, and the algorithms that they give on graphs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_WIDTH = 62  # most bits of a node's number
 
 @dataclass(frozen=True, eq=False)
 class NodeProgram(Shown):
-    """Rules that every node of a graph runs; `on` returns the algorithm for a given graph.
+    """Rules that every node of a graph runs; `on` returns the algorithm on a graph.
 
     >>> from bitwright import parse
     >>> flood = parse("bits x; block x; when x=1 write x far.x; input source = x".replace("; ", chr(10)))
@@ -53,18 +53,18 @@ class NodeProgram(Shown):
 
     @property
     def description(self) -> str:
-        """The comment at the top of its text."""
+        """The comment at the top of the rule text."""
         return self.rules.description
 
     @property
     def sizing(self) -> Sizing | None:
-        """How to rebuild it with other numbers."""
+        """The numbers of the program, and the function that rebuilds it with others."""
         return self.rules.sizing(self.name, self.lets)
 
     def schema(self, nodes: int = _NODES, ports: int = _PORTS) -> Schema:
-        """The schema for graphs of this size; most programs have the same one for all sizes."""
+        """Returns the schema for graphs of this size; most programs have the same schema at all sizes."""
         size = nodes if "nodes" in self.depends_on else _NODES, ports if "ports" in self.depends_on else _PORTS
-        values = NodeExpansion(self.rules.tree, self.lets, *size).let_values() if self._let_lines_alone else None
+        values = NodeExpansion(self.rules.tree, self.lets, *size).let_values() if self._only_lets_use_size else None
         key = size if values is None else ("lets", *values)
         if key not in self._schemas:
             if len(self._schemas) >= _KEPT:
@@ -73,18 +73,18 @@ class NodeProgram(Shown):
         return self._schemas[key]
 
     @cached_property
-    def _let_lines_alone(self) -> bool:
+    def _only_lets_use_size(self) -> bool:
         """Whether no other line mentions the size of the graph."""
         return not self.rules.mentions(("nodes", "ports"), without=self.rules.lets)
 
     @property
     def inputs(self) -> tuple[NodeWord, ...]:
-        """The inputs: numbers of every node, of every port, or of the graph."""
+        """The inputs, which are numbers at every node, at every port, or of the graph."""
         return self.schema().inputs
 
     @property
     def let_names(self) -> list[str]:
-        """The numbers that its text defines, and that callers may override."""
+        """The numbers that the rule text defines, which callers may override."""
         return list(self.rules.lets)
 
     @property
@@ -93,7 +93,7 @@ class NodeProgram(Shown):
         return self.schema().outputs
 
     def to_dict(self) -> dict[str, Any]:
-        """Its contents, as `bitwright show --json` prints them; for a graph of 16 nodes if they depend on the size."""
+        """Returns the contents that `bitwright show --json` prints, for a graph of 16 nodes if the size matters."""
         schema = self.schema()
         return {
             "name": self.name,
@@ -113,40 +113,40 @@ class NodeProgram(Shown):
         }
 
     def names_at(self, place: str) -> list[str]:
-        """The arrays and bits declared at every `node`, at every `port`, or once for the `whole`."""
+        """Returns the arrays and bits declared at every `node`, at every `port`, or once for the `whole`."""
         schema = self.schema()
         fields = zip(schema.program.layout.fields, schema.places, strict=False)
         return [str(field) for field, where in fields if where == place]
 
     def text_lines(self, nodes: int = _NODES, ports: int = _PORTS) -> Iterator[str]:
-        """Its canonical rule text for graphs of this size: every block and template of a node written out."""
+        """Yields the canonical rule text for graphs of this size, with every block and template of a node."""
         return self.schema(nodes, ports).text_lines()
 
     def text(self, nodes: int = _NODES, ports: int = _PORTS) -> str:
-        """The canonical rule text as one string; parsing it gives a program that does the same on such graphs."""
+        """Returns the canonical rule text as one string; parsing it gives an equivalent program on such graphs."""
         return "\n".join(self.text_lines(nodes, ports)) + "\n"
 
     @cached_property
     def depends_on(self) -> set[str]:
-        """Which of `nodes` and `ports` its text mentions; if neither, it is the same for graphs of all sizes."""
+        """Which of `nodes` and `ports` the text uses; if neither, the program is the same for graphs of all sizes."""
         return self.rules.mentions(("nodes", "ports"), without=self.lets)
 
     @cached_property
-    def looked_at(self) -> tuple[tuple[int, int], ...]:
-        """The sizes, as nodes and ports, at which its kinds are determined; sizes without a valid program are skipped.
+    def _examined(self) -> tuple[tuple[int, int], ...]:
+        """The sizes, in nodes and ports, at which kinds are determined; sizes without a valid program are skipped.
 
         A size has no valid program if, for example, an array would have no bits.
         """
-        found = []
+        sizes = []
         for size in _SIZES:
             with suppress(ProgramError):
                 self.schema(*size)
-                found.append(size)
-        return tuple(found)
+                sizes.append(size)
+        return tuple(sizes)
 
     @property
     def graphs(self) -> str:
-        """The graphs for which its kinds are complete: `every graph`, or graphs of the sizes examined.
+        """The graphs for which the kinds are complete: `every graph`, or graphs of the examined sizes.
 
         >>> from bitwright import parse
         >>> flood = ["bits x[l]", "block x[i] for i in 1..l", "when x[i]=1 write x[i] far.x[i] for i in 1..l"]
@@ -159,33 +159,32 @@ class NodeProgram(Shown):
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of cells on graphs of several sizes, from a single node on; usually the same at all sizes."""
-        return tuple(sorted({kind for size in self.looked_at for kind in self.schema(*size).program.kinds.kinds}))
+        """The kinds of cells on graphs of several sizes, starting with a single node; usually the same at all sizes."""
+        return tuple(sorted({kind for size in self._examined for kind in self.schema(*size).program.kinds.kinds}))
 
     def schemas(self) -> list[NodeSchema]:
-        """Ordinary programs whose cells have all its kinds: several if sizes differ in kinds."""
-        found, left = [], set(self.kinds)
-        for size in ((_NODES, _PORTS), *self.looked_at):
+        """Returns ordinary programs whose cells have all kinds; several programs if sizes differ in kinds."""
+        schemas, missing = [], set(self.kinds)
+        for size in ((_NODES, _PORTS), *self._examined):
             schema = self.schema(*size)
-            if left & set(schema.program.kinds.kinds):
-                left -= set(schema.program.kinds.kinds)
+            if missing & set(schema.program.kinds.kinds):
+                missing -= set(schema.program.kinds.kinds)
                 words = tuple(Word(word.name, word.bits) for word in schema.outputs)
-                how: dict[str, Any] = {"outputs": words, "steps": 1, "sizing": self.sizing}
-                found.append(NodeSchema(self.name, schema.program, node_program=self, **how))
-        return found
+                options: dict[str, Any] = {"outputs": words, "steps": 1, "sizing": self.sizing}
+                schemas.append(NodeSchema(self.name, schema.program, node_program=self, **options))
+        return schemas
 
     def on(
         self, topology: Topology, values: Mapping[str, IntArray] | None = None, names: Sequence[Hashable] | None = None
     ) -> GraphAlgorithm:
-        """The algorithm on a graph, with a value of each input for every node or port, or for the graph.
+        """Returns the algorithm on a graph, given the values of each input: one per node or port, or one for the graph.
 
         Args:
             names: readable names of the nodes
         """
         if not isinstance(topology, Topology):
-            raise InputError(
-                f"on takes a Topology, got a {type(topology).__name__}; run(program, graph=...) accepts other graphs"
-            )
+            got = type(topology).__name__
+            raise InputError(f"on takes a Topology, got {got}; run(program, graph=...) accepts other graphs")
         schema = self.schema(topology.nodes, topology.ports)
         _check_names(topology, names)
         check_graph(self.name, schema, topology, names)
@@ -216,37 +215,37 @@ class NodeProgram(Shown):
         self, on: BoolArray, wiring: GraphWiring, word: NodeWord, values: IntArray, names: Sequence[Hashable] | None
     ) -> None:
         """Writes the values of an input into the state."""
-        given = _whole_numbers(word.name, values)
+        numbers = _integers(word.name, values)
         count = wiring.count(word.place)
-        if given.shape != (count,):
+        if numbers.shape != (count,):
             each = "the graph" if word.place == "whole" else f"each {word.place}"
-            raise InputError(f"{word.name} needs {counted(count, 'value')}, one for {each}, got {given.shape}")
+            raise InputError(f"{word.name} needs {counted(count, 'value')}, one for {each}, got shape {numbers.shape}")
         low, high = word.range
-        if len(wrong := np.flatnonzero((given < low) | (given > high))):
+        if len(wrong := np.flatnonzero((numbers < low) | (numbers > high))):
             at = int(wrong[0])
             of = f" of node '{at if names is None else names[at]}'" if word.place == "node" else ""
-            raise InputError(f"{word.name}{of} is {int(given[at])}, but must be between {low} and {high}")
-        if word.one and np.count_nonzero(given) != 1:
-            raise InputError(f"{word.name} must be one node, got {np.count_nonzero(given)}")
+            raise InputError(f"{word.name}{of} must be between {low} and {high}, got {int(numbers[at])}")
+        if word.one and np.count_nonzero(numbers) != 1:
+            raise InputError(f"{word.name} must be set at exactly one node, got {np.count_nonzero(numbers)}")
         if word.unique:
-            order = np.argsort(given, kind="stable")
-            if len(same := np.flatnonzero(given[order][1:] == given[order][:-1])):
+            order = np.argsort(numbers, kind="stable")
+            if len(same := np.flatnonzero(numbers[order][1:] == numbers[order][:-1])):
                 first, second = order[same[0]], order[same[0] + 1]
-                one, other = (f"'{at if names is None else names[at]}'" for at in (first, second))
+                left, right = (f"'{at if names is None else names[at]}'" for at in (first, second))
                 raise InputError(
-                    f"the nodes {one} and {other} have the same {word.name}, {int(given[first])}; {word.name}=order "
-                    "numbers them"
+                    f"nodes {left} and {right} have the same {word.name}, {int(numbers[first])}; use {word.name}=order "
+                    "to number them"
                 )
         for place, bit in enumerate(word.bits):
-            is_on = given == place + 1 if word.way == "place" else given >> place & 1 == (word.way != "not")
+            is_on = numbers == place + 1 if word.way == "place" else numbers >> place & 1 == (word.way != "not")
             on[wiring.bits(bit, np.arange(count))] |= is_on
         for target in word.also:
             owner, bits = wiring.reached(word.place, target)
-            on[bits[given[owner] > 0]] = True
+            on[bits[numbers[owner] > 0]] = True
 
     @property
     def sizes(self) -> str:
-        """`2 bits of nodes, 3 templates`: its sizes in words."""
+        """The sizes in words, such as `2 bits of nodes, 3 templates`."""
         schema = self.schema()
         counts = Counter[str](schema.place_of(bit) for bit in range(schema.bits))
         words = {"node": "of nodes", "port": "of ports", "whole": "of the whole"}
@@ -259,7 +258,7 @@ class NodeProgram(Shown):
 
 @dataclass(frozen=True, repr=False)
 class NodeSchema(Algorithm):
-    """A node program without a graph: each bit once. Its cells can be shown, trained and proved, but it does not run.
+    """A node program without a graph, with each bit once. Its cells can be shown, trained and proved, but not run.
 
     >>> from bitwright import parse
     >>> flood = parse(chr(10).join(["bits x", "block x", "when x=1 write x far.x", "input source = x"]))
@@ -272,7 +271,7 @@ class NodeSchema(Algorithm):
 
 @dataclass(frozen=True, repr=False)
 class GraphAlgorithm(Algorithm):
-    """A node program on a graph, with its start values; it has no inputs of its own.
+    """A node program on a graph, with its input values; it takes no other inputs.
 
     >>> from bitwright import parse
     >>> flood = parse(chr(10).join(["bits x", "block x", "when x=1 write x far.x", "input source = x"]))
@@ -293,27 +292,23 @@ class GraphAlgorithm(Algorithm):
         return self.wiring.topology
 
     def read_places(self, state: BoolArray, place: str = "node") -> dict[str, list[int | None]]:
-        """The outputs of all nodes or ports in a state; None for outputs without a value."""
-        found: dict[str, list[int | None]] = {}
-        for word in self.wiring.schema.outputs:
-            if word.place == place:
-                found[word.name] = self._values(state, word)
-        return found
+        """Returns the outputs of all nodes or ports in a state, with None for outputs without a value."""
+        return {word.name: self._values(state, word) for word in self.wiring.schema.outputs if word.place == place}
 
     def read_nodes(self, state: BoolArray) -> dict[Hashable, dict[str, Any]]:
-        """The outputs of each node in a state, with its ports' outputs: neighbours for a flag, otherwise pairs."""
-        found: list[dict[str, Any]] = [{} for _ in self.names]
+        """Returns the outputs of each node and of its ports: neighbours for a flag, otherwise pairs with a value."""
+        nodes: list[dict[str, Any]] = [{} for _ in self.names]
         for name, values in self.read_places(state).items():
-            for own, value in zip(found, values, strict=True):
-                own[name] = value
+            for node, value in zip(nodes, values, strict=True):
+                node[name] = value
         graph, width = self.topology, {word.name: word.width for word in self.wiring.schema.outputs}
         for name, values in self.read_places(state, "port").items():
-            for own in found:
-                own[name] = []
-            for one, far, value in zip(graph.port_node.tolist(), graph.port_far.tolist(), values, strict=True):
+            for node in nodes:
+                node[name] = []
+            for near, far, value in zip(graph.port_node.tolist(), graph.port_far.tolist(), values, strict=True):
                 if value is not None and (value or width[name] > 1):
-                    found[one][name].append(self.names[far] if width[name] == 1 else (self.names[far], value))
-        return dict(zip(self.names, found, strict=True))
+                    nodes[near][name].append(self.names[far] if width[name] == 1 else (self.names[far], value))
+        return dict(zip(self.names, nodes, strict=True))
 
     def _values(self, state: BoolArray, word: NodeWord) -> list[int | None]:
         at = np.arange(self.wiring.count(word.place))
@@ -324,24 +319,25 @@ class GraphAlgorithm(Algorithm):
             values += is_on.astype(kind) * (place + 1 if word.way == "place" else 1 << place)
         if word.signed:
             values -= (values >> word.width - 1) * (1 << word.width)
-        given: list[int | None] = values.tolist()
+        numbers: list[int | None] = values.tolist()
         if word.where is None:
-            return given
+            return numbers
         present = state[self.wiring.bits(word.where, at)].tolist()
-        return [value if has else None for value, has in zip(given, present, strict=True)]
+        return [value if has else None for value, has in zip(numbers, present, strict=True)]
 
 
 def graphs_of(programs: Sequence[NodeProgram]) -> str:
-    """The graphs for which the kinds of these node programs are complete, worded as in `NodeProgram.graphs`.
-    The cells are the schema's, whatever the edges are. Self-loops and parallel edges wire several ports of a cell to
-    one bit, and the theorem of cells requires only that the union of the wired ports be the templates that write it
-        (docs/explanation/cells.md). A schema that is the same for all sizes therefore has the cells of every graph.
-        (docs/explanation/cells.md). A schema that is the same for all sizes therefore has the cells of every graph.
+    """Describes the graphs for which the kinds of these node programs are complete, as in `NodeProgram.graphs`.
+
+    The cells are those of the schema, whatever the edges are. Self-loops and parallel edges wire several ports of a
+    cell to the same bit, but the theorem about cells only requires that the union of the wired ports be the templates
+    that write the bit (docs/explanation/cells.md). A schema that is the same at all sizes therefore has the cells of
+    every graph.
     """
-    depends_on = set().union(*(one.depends_on for one in programs))
+    depends_on = set().union(*(program.depends_on for program in programs))
     if not depends_on:
         return "every graph"
-    sizes = [size for size in _SIZES if all(size in one.looked_at for one in programs)]
+    sizes = [size for size in _SIZES if all(size in program._examined for program in programs)]
     if len(depends_on) == 2:
         pairs = [f"{counted(nodes, 'node')} with {counted(ports, 'port')}" for nodes, ports in sizes]
         return f"graphs of {_and(pairs)}"
@@ -351,18 +347,18 @@ def graphs_of(programs: Sequence[NodeProgram]) -> str:
 
 
 def _and(words: Sequence[str]) -> str:
-    """`1, 2 and 3`."""
+    """Joins words as in `1, 2 and 3`."""
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-def _whole_numbers(name: str, values: IntArray) -> IntArray:
-    """Values of an input as an array; numbers of more than 63 bits stay Python integers."""
-    given = np.asarray(values)
-    if given.dtype.kind == "O" and all(isinstance(value, int) for value in given.ravel().tolist()):
-        return given
-    if given.dtype.kind not in "biu" and given.size:
-        raise InputError(f"{name} takes integers, got {given.dtype}")
-    return given.astype(np.int64)
+def _integers(name: str, values: IntArray) -> IntArray:
+    """Converts the values of an input to an array; numbers of more than 63 bits remain Python integers."""
+    array = np.asarray(values)
+    if array.dtype.kind == "O" and all(isinstance(value, int) for value in array.ravel().tolist()):
+        return array
+    if array.dtype.kind not in "biu" and array.size:
+        raise InputError(f"{name} takes integers, got {array.dtype}")
+    return array.astype(np.int64)
 
 
 def _check_names(topology: Topology, names: Sequence[Hashable] | None) -> None:
@@ -370,55 +366,52 @@ def _check_names(topology: Topology, names: Sequence[Hashable] | None) -> None:
     if names is None:
         return
     if len(names) != topology.nodes:
-        raise InputError(f"there are {counted(topology.nodes, 'node')}, and names of {len(names):,}")
+        raise InputError(f"names must have one entry for each of {counted(topology.nodes, 'node')}, got {len(names):,}")
     if len(set(names)) < len(names):
         again = next(name for name, times in Counter(names).items() if times > 1)
         raise InputError(f"two nodes have the name {again!r}; names must be distinct")
 
 
 def check_graph(program: str, schema: Schema, topology: Topology, names: Sequence[Hashable] | None) -> None:
-    """Raises InputError for a graph that does not meet a program's requirements."""
+    """Raises InputError if a graph does not meet the requirements of a program."""
 
     def name(node: int) -> str:
         return f"'{node if names is None else names[node]}'"
 
     if topology.directed and "directed" not in schema.requires:
         raise InputError(
-            f"{program} is for undirected graphs, but this graph is directed; make its edges undirected "
-            "(G.to_undirected() in networkx, a list that is not directed), or write 'graph directed' in the program"
+            f"{program} requires an undirected graph; make the edges undirected, with G.to_undirected() in networkx, "
+            "or add 'graph directed' to the program"
         )
     for path, bit in schema.targets:
         if path == "far" and schema.place_of(bit) == "port" and topology.directed:
-            raise InputError("a directed edge has no port at its far end; this program needs undirected edges")
+            raise InputError(f"{program} requires undirected edges, because a directed edge has no port at its far end")
         if topology.board is None and path.partition(".")[0] in ("north", "south", "west", "east"):
-            raise InputError(
-                f"'{path}' needs a board, which this graph is not; give a shape: board:20x30 or torus:20x30"
-            )
+            raise InputError(f"'{path}' requires a board; give a shape such as board:20x30 or torus:20x30")
     if "simple" in schema.requires:
         if len(loops := np.flatnonzero(topology.port_node == topology.port_far)):
-            raise InputError(
-                f"{program} is for graphs without loops; node {name(int(topology.port_node[loops[0]]))} has one"
-            )
+            node = name(int(topology.port_node[loops[0]]))
+            raise InputError(f"{program} requires a graph without loops, but node {node} has one")
         pairs = topology.port_node * topology.nodes + topology.port_far
         distinct, counts = np.unique(pairs, return_counts=True)
         if len(several := np.flatnonzero(counts > 1)):
-            one, other = divmod(int(distinct[several[0]]), topology.nodes)
+            left, right = map(name, divmod(int(distinct[several[0]]), topology.nodes))
             raise InputError(
-                f"{program} is for graphs with one edge between two nodes; {name(one)} and {name(other)} have more"
+                f"{program} requires at most one edge between two nodes, but {left} and {right} have several"
             )
     if schema.degree is not None and len(wrong := np.flatnonzero(topology.degrees != schema.degree)):
         node = int(wrong[0])
         raise InputError(
-            f"{program} is for graphs whose nodes all have {counted(schema.degree, 'edge')}; "
-            f"{name(node)} has {int(topology.degrees[node])}"
+            f"{program} requires {counted(schema.degree, 'edge')} at every node, but {name(node)} has "
+            f"{int(topology.degrees[node])}"
         )
     if "connected" in schema.requires and (parts := components(topology)).max(initial=0) > 0:
         apart = int(np.flatnonzero(parts > 0)[0])
-        raise InputError(f"{program} is for connected graphs; there is no path from {name(0)} to {name(apart)}")
+        raise InputError(f"{program} requires a connected graph, but there is no path from {name(0)} to {name(apart)}")
 
 
 def components(topology: Topology) -> IntArray:  # (nodes,)
-    """The connected component of each node, numbered from 0 by first node."""
+    """Returns the connected component of each node, numbered from 0 by first node."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

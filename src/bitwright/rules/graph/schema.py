@@ -1,4 +1,4 @@
-"""Node programs as ordinary programs: every bit once, plus a bit for each target with a path; and graphs as arrays."""
+"""Node programs as ordinary programs, with each bit once and a bit for each target with a path; graphs as arrays."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ Place = Literal["node", "port", "whole"]
 
 @dataclass(frozen=True)
 class NodeWord:
-    """A number of every node, of every port, or of the whole graph; lowest bit first."""
+    """A number at every node, at every port, or of the whole graph; lowest bit first."""
 
     name: str
     place: Place
-    bits: tuple[int, ...]  # of the schema
+    bits: tuple[int, ...]  # bits of the schema
     signed: bool = False
     unique: bool = False  # whether the values of all nodes must differ
-    also: tuple[int, ...] = ()  # bits, or targets with a path, that get the same value, if it has one bit
-    where: int | None = None  # the bit that marks where an output has a value
+    also: tuple[int, ...] = ()  # for a one-bit number: bits, or targets with a path, that get the same value
+    where: int | None = None  # the bit that is on where an output has a value
     way: Literal["", "not", "place"] = ""  # whether the bits are complemented, or one-hot
     positive: bool = False  # whether 0 is excluded
     one: bool = False  # whether it is 1 at exactly one node
@@ -41,7 +41,7 @@ class NodeWord:
 
     @property
     def range(self) -> tuple[int, int]:
-        """The smallest and the largest value."""
+        """The smallest and largest values."""
         if self.way == "place":
             return 1, self.width
         if self.signed:
@@ -53,14 +53,14 @@ class NodeWord:
 class Schema:
     """A node program for graphs of one size.
 
-    The kinds of its program's cells are the kinds on every graph of its size: a target with a path is one column,
-    however many bits it reaches on a graph. Nodes without neighbours, or ports without a next one, add no kind.
+    The kinds of the cells of its program are the kinds on every graph of this size, because a target with a path is a
+    single column, however many bits it reaches. Nodes without neighbours and ports without a next port add no kinds.
     """
 
     program: Program  # the declared bits, then the targets with a path
     places: tuple[Place, ...]  # place of each declared name
-    targets: tuple[tuple[str, int], ...]  # for each bit after the declared ones: its path, and the bit that it reaches
-    chains: dict[int, int]  # the bit of a port, and the bit of a node that comes after the last port
+    targets: tuple[tuple[str, int], ...]  # for each bit after the declared bits: its path, and the bit that it reaches
+    chains: dict[int, int]  # from a bit of a port to the bit of the node that follows the last port
     inputs: tuple[NodeWord, ...]
     outputs: tuple[NodeWord, ...]
     start: tuple[int, ...]
@@ -75,17 +75,17 @@ class Schema:
         return self.program.bits - len(self.targets)
 
     def place_of(self, bit: int) -> Place:
-        """The place of a declared bit."""
+        """Returns the place of a declared bit."""
         fields = self.program.layout.fields
         return self.places[fields.index(self.program.layout.field_of(bit))]
 
     def name_of(self, bit: int) -> str:
-        """A declared bit, or a target with its path: `level[3]`, `far.all.g[2]`."""
+        """Returns the name of a declared bit or of a target with its path, such as `level[3]` or `far.all.g[2]`."""
         path, reached = self.targets[bit - self.bits] if bit >= self.bits else ("", bit)
         return ".".join(filter(None, (path, self.program.layout.name_of(reached))))
 
     def text_lines(self) -> Iterator[str]:
-        """Its canonical rule text; parsing it gives an equivalent node program on graphs of this size."""
+        """Yields the canonical rule text; parsing it gives an equivalent node program on graphs of this size."""
         program, names = self.program, self.program.layout.names
         for declared, place in zip(program.layout.fields, self.places, strict=False):
             yield f"{'' if place == 'node' else f'{place} '}bits {declared}"
@@ -97,8 +97,8 @@ class Schema:
             when = program.template_text(template).partition(" write ")[0]
             written = sorted(program.writes(template).tolist(), key=self._target_order)
             yield f"{when} write {' '.join(map(self.name_of, written)) or 'nothing'}"
-        own = set(names[: self.bits])
-        yield from (line for line in program.cell_lines() if own.issuperset(line.split()[1:]))
+        declared_bits = set(names[: self.bits])
+        yield from (line for line in program.cell_lines() if declared_bits.issuperset(line.split()[1:]))
         for link, end in sorted(self.chains.items()):
             yield f"chain {names[link]} -> {names[end]}"
         for word in self.inputs:
@@ -116,14 +116,20 @@ class Schema:
             yield "halt at fixed point" if self.halt == FIXED_POINT else f"halt when {names[self.halt]}"
 
     def _target_order(self, bit: int) -> tuple[int, str]:
-        """Sorts targets by the bit that they reach, independent of their first use."""
+        """Returns a key that sorts targets by the bit that they reach, independent of their first use."""
         path, reached = self.targets[bit - self.bits] if bit >= self.bits else ("", bit)
         return reached, path
 
     def _line(self, kind: str, word: NodeWord) -> str:
-        """`input unique id = not r[2] r[1]`: an input or output, its highest bit first."""
+        """Formats an input or output, highest bit first, such as `input unique id = not r[2] r[1]`."""
         words = {"signed": word.signed, "unique": word.unique, "positive": word.positive, "one": word.one}
-        head = [kind, *(name for name, given in words.items() if given), word.name, "=", *([word.way] * bool(word.way))]
+        head = [
+            kind,
+            *(name for name, present in words.items() if present),
+            word.name,
+            "=",
+            *([word.way] * bool(word.way)),
+        ]
         line = " ".join((*head, *map(self.name_of, reversed(word.bits))))
         if word.also:
             line += ", " + " ".join(map(self.name_of, sorted(word.also, key=self._target_order)))
@@ -132,7 +138,7 @@ class Schema:
 
 @dataclass(frozen=True)
 class Board:
-    """Rows and columns of nodes, numbered row by row; with `around` the last row and column border on the first.
+    """Rows and columns of nodes, numbered row by row; with `around`, the last row and column border on the first.
 
     >>> Board(2, 3, around=False).beside("south.east").tolist()
     [4, 5, -1, -1, -1, -1]
@@ -143,7 +149,7 @@ class Board:
     around: bool
 
     def beside(self, way: str) -> IntArray:  # (nodes,)
-        """The neighbour of each node in this direction, such as north or south.west; -1 beyond the border."""
+        """Returns the neighbour of each node in a direction such as north or south.west; -1 beyond the border."""
         row, column = np.indices((self.rows, self.columns))
         row = row + ("south" in way) - ("north" in way)
         column = column + ("east" in way) - ("west" in way)
@@ -154,10 +160,10 @@ class Board:
 
 @dataclass(frozen=True, eq=False)
 class Topology(FrozenArrays):
-    """Nodes 0 to N-1 and their ports, node by node; the ports of a node are in the order of its edges.
+    """A graph with nodes 0 to N-1 and their ports, node by node; the ports of a node are in the order of its edges.
 
-    An undirected edge has a port at each of its ends, and each port is the opposite of the other; a loop has two ports
-    at one node. A directed edge has a port only at its source, and no opposite.
+    An undirected edge has a port at each end, and the two ports are opposite each other; a loop has two ports at one
+    node. A directed edge has a single port, at its source, without an opposite.
 
     >>> path = Topology.from_edges(3, [(0, 1), (1, 2)])
     >>> path.port_node.tolist(), path.port_far.tolist(), path.opposite.tolist()
@@ -171,7 +177,7 @@ class Topology(FrozenArrays):
     port_far: IntArray  # (ports,) the node at the other end
     port_edge: IntArray  # (ports,) the number of its edge
     opposite: IntArray | None  # (ports,) the port at the other end; None for a directed graph
-    board: Board | None = None  # set if its nodes are the cells of a board
+    board: Board | None = None  # set if the nodes are the cells of a board
 
     def __post_init__(self) -> None:
         if self.nodes < 1:
@@ -180,12 +186,12 @@ class Topology(FrozenArrays):
 
     @classmethod
     def from_edges(cls, nodes: int, edges: ArrayLike, directed: bool = False) -> Topology:
-        """The graph of these pairs of nodes; the ports of a node follow the order of its edges."""
+        """Builds a graph from pairs of nodes; the ports of a node follow the order of its edges."""
         if isinstance(nodes, bool) or not isinstance(nodes, int | np.integer):
             raise InputError(f"nodes must be an integer, got {nodes!r}")
         pairs = np.asarray(edges)
         if pairs.size and (pairs.dtype.kind not in "iu" or pairs.ndim != 2 or pairs.shape[1] != 2):
-            raise InputError(f"edges must be pairs of nodes, integers from 0 to {nodes - 1}")
+            raise InputError(f"edges must be pairs of nodes, each an integer from 0 to {nodes - 1}")
         pairs = pairs.astype(np.int64).reshape(-1, 2)
         if len(pairs) and not (pairs.min() >= 0 and pairs.max() < nodes):
             wrong = int(pairs.min() if pairs.min() < 0 else pairs.max())
@@ -206,7 +212,7 @@ class Topology(FrozenArrays):
 
     @property
     def directed(self) -> bool:
-        """Whether edges are directed; then only their sources have ports."""
+        """Whether edges are directed, with ports only at their sources."""
         return self.opposite is None
 
     @property
@@ -216,7 +222,7 @@ class Topology(FrozenArrays):
 
     @cached_property
     def first_port(self) -> IntArray:  # (nodes + 1,)
-        """The first port of each node, and the number of ports."""
+        """The first port of each node, followed by the number of ports."""
         return frozen(np.searchsorted(self.port_node, np.arange(self.nodes + 1)))
 
     @cached_property
@@ -232,7 +238,7 @@ class Topology(FrozenArrays):
         return np.stack((self.port_node[first], self.port_far[first]), axis=1) if self.edges else np.zeros((0, 2), int)
 
     def arranged(self, order: IntArray) -> Topology:
-        """The same graph with its ports reordered, `order[new] = old`; they must still be sorted by node."""
+        """Returns the graph with its ports reordered, `order[new] = old`; they must remain sorted by node."""
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
         opposite = None if self.opposite is None else place[self.opposite[order]]

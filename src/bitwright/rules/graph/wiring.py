@@ -1,7 +1,7 @@
-"""From a node program and a graph to a Program: every rule at every node, with its targets resolved along their paths.
+"""Builds a Program from a node program and a graph: every rule at every node, with targets resolved along paths.
 
-Templates are expanded only on demand. A step needs only the kinds of cells and their wiring, and a board may have
-100 templates for each of a million cells.
+Templates are only expanded on demand, because a step only needs the kinds of cells and their wiring, while a board may
+have 100 templates for each of a million cells.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _SMALL = 1 << 12  # most ports of a small graph
 class GraphWiring:
     """Maps each bit of the program on a graph to a bit of the schema at a node or port.
 
-    A declared name is an array of the program: its first index is the node, or the port, node by node. Blocks,
-    templates and cells are copies of the schema's, one for every node or port, or a single one.
+    A declared name is an array of the program whose first index is the node or the port, node by node. Blocks,
+    templates and cells are copies of those in the schema: one for every node or port, or a single copy.
     """
 
     schema: Schema
@@ -40,7 +40,7 @@ class GraphWiring:
     # Positions.
 
     def count(self, place: Place) -> int:
-        """The number of such places: nodes, ports, or one."""
+        """Returns the number of nodes or ports, or 1 for the whole graph."""
         return {"node": self.topology.nodes, "port": self.topology.ports, "whole": 1}[place]
 
     @cached_property
@@ -61,48 +61,49 @@ class GraphWiring:
 
     @cached_property
     def _first(self) -> tuple[IntArray, IntArray]:  # (declared bits,), (declared bits,)
-        """The number of each declared bit at the first node or port, and the stride to the next one."""
+        """The number of each declared bit at the first node or port, and the stride to the next node or port."""
         base = np.zeros(self.schema.bits, dtype=np.int64)
         stride = np.zeros(self.schema.bits, dtype=np.int64)
         for field, place in zip(self.schema.program.layout.fields, self.schema.places, strict=False):
             if self.count(place):
-                own = slice(field.offset, field.offset + field.size)
-                base[own] = self.layout[field.name].offset + np.arange(field.size)
-                stride[own] = field.size
+                bits = slice(field.offset, field.offset + field.size)
+                base[bits] = self.layout[field.name].offset + np.arange(field.size)
+                stride[bits] = field.size
         return base, stride
 
     def bits(self, bit: int, at: IntArray) -> IntArray:
-        """The numbers of a declared bit at these nodes or ports."""
+        """Returns the numbers of a declared bit at these nodes or ports."""
         base, stride = self._first
         return np.asarray(base[bit] + at * stride[bit])
 
     # Targets.
 
     def reached(self, start: Place, target: int) -> tuple[IntArray, IntArray]:
-        """Pairs of a node or port where a rule applies, and the bit that its target is there."""
+        """Returns pairs of a node or port where a rule applies, and the bit that is its target there."""
         if self.topology.ports > _SMALL:
             return self._reached(start, target)
-        if (start, target) not in self._known:
-            self._known[start, target] = self._reached(start, target)
-        return self._known[start, target]
+        if (start, target) not in self._targets:
+            self._targets[start, target] = self._reached(start, target)
+        return self._targets[start, target]
 
     @cached_property
-    def _known(self) -> dict[tuple[Place, int], tuple[IntArray, IntArray]]:
-        """Cached targets of small graphs, where recomputing costs more than memory."""
+    def _targets(self) -> dict[tuple[Place, int], tuple[IntArray, IntArray]]:
+        """A cache of targets for small graphs, where recomputation costs more than memory."""
         return {}
 
     def _reached(self, start: Place, target: int) -> tuple[IntArray, IntArray]:
-        own = self.schema.bits
-        path, bit = self.schema.targets[target - own] if target >= own else ("", target)
-        pairs = self._paths(start, path, self.places[bit])
-        found = [(pairs[0], self.bits(bit, pairs[1]))]
+        declared = self.schema.bits
+        path, bit = self.schema.targets[target - declared] if target >= declared else ("", target)
+        at, ends = self._paths(start, path, self.places[bit])
+        bits = self.bits(bit, ends)
         if path == "next" and bit in self.schema.chains:
-            last = self._past_the_last(start)
-            found.append((last[0], self.bits(self.schema.chains[bit], last[1])))
-        return np.concatenate([at for at, _ in found]), np.concatenate([bits for _, bits in found])
+            last, nodes = self._chain_ends(start)
+            at = np.concatenate((at, last))
+            bits = np.concatenate((bits, self.bits(self.schema.chains[bit], nodes)))
+        return at, bits
 
     def _paths(self, start: Place, path: str, end: Place) -> tuple[IntArray, IntArray]:
-        """Pairs of the start and the end of a path."""
+        """Returns pairs of the start and the end of a path."""
         graph, here = self.topology, np.arange(self.count(start))
         if end == "whole":
             return here, np.zeros_like(here)
@@ -146,16 +147,16 @@ class GraphWiring:
         return here[ends >= 0], ends[ends >= 0]
 
     def _ports_of(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """All ports of each of these nodes, by its index in the list."""
+        """Returns all ports of these nodes, as pairs of an index in `nodes` and a port."""
         entry, place = spread(self.topology.degrees[nodes])
         return entry, self.topology.first_port[nodes[entry]] + place
 
-    def _past_the_last(self, start: Place) -> tuple[IntArray, IntArray]:
-        """Ports after which `next` has none: at nodes without ports, or last ones; and the nodes where chains end."""
+    def _chain_ends(self, start: Place) -> tuple[IntArray, IntArray]:
+        """Returns the last ports, or the nodes without ports, where `next` ends, and the node of each."""
         graph = self.topology
         if start == "node":
-            alone = np.flatnonzero(graph.degrees == 0)
-            return alone, alone
+            isolated = np.flatnonzero(graph.degrees == 0)
+            return isolated, isolated
         last = graph.first_port[1:][graph.degrees > 0] - 1
         return last, graph.port_node[last]
 
@@ -163,67 +164,67 @@ class GraphWiring:
 
     @cached_property
     def _blocks(self) -> tuple[list[int], list[IntArray], IntArray, IntArray]:
-        """The schema's blocks on the graph; the number of each at every node or port; and for each block of the program
-        its block in the schema, and its node or port.
+        """The declared blocks of the schema; the number of each at every node or port; and, for each block of the
+        program, its block in the schema and its node or port.
         """
         schema = self.schema.program
-        own = [block for block in range(schema.blocks) if int(schema.block_members(block)[0]) < self.schema.bits]
-        counts = [self.count(self.places[int(schema.block_members(block)[0])]) for block in own]
+        declared = [block for block in range(schema.blocks) if int(schema.block_members(block)[0]) < self.schema.bits]
+        counts = [self.count(self.places[int(schema.block_members(block)[0])]) for block in declared]
         firsts = [
             self.bits(int(schema.block_members(block)[0]), np.arange(count))
-            for block, count in zip(own, counts, strict=True)
+            for block, count in zip(declared, counts, strict=True)
         ]
         order = np.argsort(np.concatenate(firsts), kind="stable")  # canonical order: by first bit
         number = np.empty(len(order), dtype=np.int64)
         number[order] = np.arange(len(order))
         ranks = np.split(number, np.cumsum(counts)[:-1])
-        which = np.repeat(np.arange(len(own)), counts)[order]
+        which = np.repeat(np.arange(len(declared)), counts)[order]
         where = np.concatenate([np.arange(count) for count in counts])[order]
-        return own, ranks, which, where
+        return declared, ranks, which, where
 
     @cached_property
     def program(self) -> Program:
         """The rules at every node; cells and kinds come from the schema."""
         schema, layout = self.schema.program, self.layout
         if layout.size >= MAX_BITS:
-            raise InputError(f"this program has {layout.size:,} bits on this graph; the limit is 2^31 - 1")
-        own, ranks, which, where = self._blocks
-        sizes = np.diff(schema.block_start)[own]
+            raise InputError(f"a program on a graph must have fewer than 2^31 bits, got {layout.size:,}")
+        declared, ranks, which, where = self._blocks
+        sizes = np.diff(schema.block_start)[declared]
         block_start = np.concatenate(([0], np.cumsum(sizes[which])))
         block_bits = np.empty(layout.size, dtype=np.int64)
-        for block, rank in zip(own, ranks, strict=True):
+        for block, rank in zip(declared, ranks, strict=True):
             for place, bit in enumerate(schema.block_members(block).tolist()):
                 block_bits[block_start[rank] + place] = self.bits(bit, np.arange(len(rank)))
         return GraphProgram.of(
             layout=layout,
             block_start=block_start,
             block_bits=block_bits,
-            block_families=_repeated(schema.block_families, np.array(own)[which], where),
+            block_families=_repeated(schema.block_families, np.array(declared)[which], where),
             array_families=tuple(field.name for field in layout.fields),
             grouped=self._cells(),
             wired=self,
         )
 
     @cached_property
-    def _templates(self) -> IntArray:  # (own blocks of the schema,)
-        schema, (own, _, _, _) = self.schema.program, self._blocks
-        return np.asarray(np.bincount(schema.template_block, minlength=schema.blocks)[own])
+    def _templates(self) -> IntArray:  # (declared blocks of the schema,)
+        schema, (declared, _, _, _) = self.schema.program, self._blocks
+        return np.asarray(np.bincount(schema.template_block, minlength=schema.blocks)[declared])
 
     def templates(self) -> int:
-        """The number of templates."""
+        """Returns the number of templates."""
         return int(self._templates[self._blocks[2]].sum())
 
     def live(self) -> BoolArray:  # (b,)
-        """Which blocks have templates."""
+        """Returns which blocks have templates."""
         return np.asarray((self._templates > 0)[self._blocks[2]])
 
-    def written_out(self) -> dict[str, Any]:
-        """The arrays of a Program that have an entry per template."""
-        schema, (own, _, which, where) = self.schema.program, self._blocks
+    def template_arrays(self) -> dict[str, Any]:
+        """Returns the arrays of a Program that have an entry per template."""
+        schema, (declared, _, which, where) = self.schema.program, self._blocks
         first = self._first_template()
         template_block = np.repeat(np.arange(len(which)), self._templates[which])
         number = np.arange(len(template_block)) - first[template_block]  # number within its block
-        of_schema = np.searchsorted(schema.template_block, own)[which[template_block]] + number
+        of_schema = np.searchsorted(schema.template_block, declared)[which[template_block]] + number
         write_start, write_bits = self._writes(first, self.layout.size)
         return {
             "template_block": template_block,
@@ -237,10 +238,10 @@ class GraphWiring:
         return np.concatenate(([0], np.cumsum(self._templates[self._blocks[2]])))
 
     def _writes(self, first: IntArray, bits: int) -> tuple[IntArray, IntArray]:
-        """The writes of all templates, as starts and bits."""
-        schema, (own, ranks, _, _) = self.schema.program, self._blocks
+        """Returns the writes of all templates, as offsets and bits."""
+        schema, (declared, ranks, _, _) = self.schema.program, self._blocks
         keys = [np.zeros(0, dtype=np.int64)]
-        for block, rank in zip(own, ranks, strict=True):
+        for block, rank in zip(declared, ranks, strict=True):
             start = self.places[int(schema.block_members(block)[0])]
             begin, end = np.searchsorted(schema.template_block, [block, block + 1]).tolist()
             reached = {
@@ -252,7 +253,7 @@ class GraphWiring:
                     at, written = reached[target]
                     keys.append((first[rank[at]] + template - begin) * bits + written)
         pairs = np.concatenate(keys)
-        pairs.sort(kind="stable")  # it consists of long runs that ascend
+        pairs.sort(kind="stable")  # stable sort is fast on long ascending runs
         fresh = np.ones(len(pairs), dtype=bool)
         fresh[1:] = pairs[1:] != pairs[:-1]  # loops and parallel edges lead to the same bit
         pairs = pairs[fresh]
@@ -261,7 +262,7 @@ class GraphWiring:
     # Cells.
 
     def _cells(self) -> Cells | None:
-        """The cells of the schema at every node; None if each block is a cell."""
+        """Returns the cells of the schema at every node; None if each block is a cell."""
         grouped = self.schema.program.grouped
         if grouped is None:
             return None
@@ -281,9 +282,9 @@ class GraphWiring:
         return Cells(np.cumsum(starts), np.concatenate(blocks), families, place)
 
     def _cell_blocks(self, cells: Cells) -> Iterator[tuple[int, Place, IntArray]]:
-        """Cells of the schema with their blocks in the program, (nodes or ports, blocks of the cell)."""
-        own, ranks, _, _ = self._blocks
-        number = dict(zip(own, ranks, strict=True))
+        """Yields the cells of the schema with their blocks in the program, (nodes or ports, blocks of the cell)."""
+        declared, ranks, _, _ = self._blocks
+        number = dict(zip(declared, ranks, strict=True))
         for cell in range(len(cells)):
             members = cells.members(cell).tolist()
             if members[0] in number:  # otherwise it is a target with a path
@@ -291,24 +292,24 @@ class GraphWiring:
                 yield cell, self.places[bit], np.stack([number[block] for block in members], axis=1)
 
     def kinds(self, program: Program) -> CellKinds:
-        """The schema's kinds, with their ports wired along the graph."""
+        """Returns the kinds of the schema, with their ports wired along the graph."""
         schema, cells = self.schema.program, program.cells
-        known = schema.kinds
+        kinds = schema.kinds
         of = np.full(len(cells), -1, dtype=np.int64)
         wires: list[tuple[IntArray, IntArray, IntArray]] = []
         for cell, place, rows in self._cell_blocks(schema.cells):
-            mine = cells.of_block[rows[:, 0]]
-            of[mine] = known.of[cell]
-            first_wire, last_wire = np.searchsorted(known.wire_cell, [cell, cell + 1]).tolist()
+            copies = cells.of_block[rows[:, 0]]
+            of[copies] = kinds.of[cell]
+            first_wire, last_wire = np.searchsorted(kinds.wire_cell, [cell, cell + 1]).tolist()
             for wire in range(first_wire, last_wire):
-                at, bits = self.reached(place, int(known.wire_bit[wire]))
-                wires.append((mine[at], np.full(len(at), known.wire_port[wire]), bits))
+                at, bits = self.reached(place, int(kinds.wire_bit[wire]))
+                wires.append((copies[at], np.full(len(at), kinds.wire_port[wire]), bits))
         wire_cell, wire_port, wire_bit = (
             np.concatenate([np.zeros(0, dtype=np.int64), *(wire[part] for wire in wires)]) for part in range(3)
         )
         by_cell = np.argsort(wire_cell, kind="stable")
         return GraphKinds.of_wires(
-            kinds=known.kinds,
+            kinds=kinds.kinds,
             of=of,
             wire_cell=wire_cell[by_cell],
             wire_port=wire_port[by_cell],
@@ -317,18 +318,18 @@ class GraphWiring:
         )
 
     def template_numbers(self, program: Program) -> dict[str, Any]:
-        """The arrays of CellKinds that have an entry per template."""
-        schema, cells, known = self.schema.program, program.cells, self.schema.program.kinds
+        """Returns the arrays of CellKinds that have an entry per template."""
+        schema, cells, kinds = self.schema.program, program.cells, self.schema.program.kinds
         first_of = self._first_template()
         first_in_schema = np.searchsorted(schema.template_block, np.arange(schema.blocks))
         template = np.zeros(program.templates, dtype=np.int64)
         for cell, _, rows in self._cell_blocks(schema.cells):
             members = schema.cells.members(cell).tolist()
-            own_templates = known.order[known.first_template[cell] : known.first_template[cell + 1]]
-            blocks = schema.template_block[own_templates]
+            members_of_cell = kinds.order[kinds.first_template[cell] : kinds.first_template[cell + 1]]
+            blocks = schema.template_block[members_of_cell]
             column = [members.index(block) for block in blocks.tolist()]
-            offset = own_templates - first_in_schema[blocks]
-            template[first_of[rows[:, column]] + offset] = np.arange(len(own_templates))
+            offset = members_of_cell - first_in_schema[blocks]
+            template[first_of[rows[:, column]] + offset] = np.arange(len(members_of_cell))
         owner = cells.of_block[program.template_block]
         order = np.lexsort((template, owner))
         first = np.searchsorted(owner[order], np.arange(len(cells) + 1))
@@ -336,7 +337,7 @@ class GraphWiring:
 
 
 def _repeated(families: Families, which: IntArray, where: IntArray) -> Families:
-    """Families of the schema with a row for every node or port."""
+    """Returns the families of the schema with a row for every node or port."""
     of = families.of[which]
     return Families(of, where * families.sizes[of] + families.index[which], families.labels, families.places)
 
@@ -346,19 +347,19 @@ _OF_CELLS = ("template", "first_template", "order")
 
 
 class GraphProgram(Program):
-    """A program made from a node program and a graph; like any other, but it creates its templates on demand."""
+    """A program built from a node program and a graph, which creates its templates on demand."""
 
     @classmethod
-    def of(cls, **given: Any) -> GraphProgram:
-        """The program without its templates."""
-        made = object.__new__(cls)
-        made.__setstate__(given)
-        return made
+    def of(cls, **fields: Any) -> GraphProgram:
+        """Builds the program without its templates."""
+        program = object.__new__(cls)
+        program.__setstate__(fields)
+        return program
 
     def __getattr__(self, name: str) -> Any:
         if name not in _OF_TEMPLATES or "wired" not in self.__dict__:
             raise AttributeError(name)
-        self.__setstate__(self._wiring.written_out())
+        self.__setstate__(self._wiring.template_arrays())
         return self.__dict__[name]
 
     @property
@@ -375,16 +376,16 @@ class GraphProgram(Program):
 
 
 class GraphKinds(CellKinds):
-    """The kinds of its cells; the numbers of their templates are computed on demand."""
+    """The kinds of cells of a GraphProgram, which computes the numbers of their templates on demand."""
 
     program: Program
 
     @classmethod
-    def of_wires(cls, **given: Any) -> GraphKinds:
-        """The kinds and wires, without the templates."""
-        made = object.__new__(cls)
-        made.__setstate__(given)
-        return made
+    def of_wires(cls, **fields: Any) -> GraphKinds:
+        """Builds the kinds and wires without the templates."""
+        kinds = object.__new__(cls)
+        kinds.__setstate__(fields)
+        return kinds
 
     def __getattr__(self, name: str) -> Any:
         if name not in _OF_CELLS or "program" not in self.__dict__:

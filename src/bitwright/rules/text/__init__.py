@@ -1,10 +1,10 @@
-"""The .bw rule text: parse it, find all its problems, read it from files."""
+"""Parses .bw rule text, reports all its problems, and reads it from files."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from os.path import isfile  # unlike Path.is_file it accepts names of any length
+from os.path import isfile  # unlike Path.is_file, accepts names of any length
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,7 @@ def parse(
 ) -> Algorithm:
     """Parses the rule text of an algorithm; raises ProgramError with every problem, by line and column.
 
-    `lets` override the values of its `let` lines; `work` limits the rows of its expansion. With `needs_rules` a text
+    `lets` overrides the values of `let` lines; `work` limits the rows of the expansion. With `needs_rules`, a text
     without rules is an error.
 
     >>> text = '''
@@ -71,7 +71,7 @@ def parse_any(text: str, name: str = "program", lets: Mapping[str, int] | None =
 
 
 def parse_blocks(layout: Layout, text: str) -> list[list[int]]:
-    """Parses blocks written as in `block` lines, separated by `;`, to lists of bits.
+    """Parses blocks in the form of `block` lines, separated by `;`, into lists of bits.
 
     >>> parse_blocks(Layout.of([("p", (2,)), ("c", ())]), "p[i] for i in 1..2; c")
     [[0], [1], [2]]
@@ -83,13 +83,13 @@ def parse_blocks(layout: Layout, text: str) -> list[list[int]]:
 
 
 def check_text(text: object) -> str:
-    """The text itself; raises InputError for values other than str, and ProgramError for the name of a file."""
+    """Returns the text unchanged; raises InputError unless it is a str, and ProgramError for a file name."""
     if not isinstance(text, str):
-        got = "bytes; decode them first" if isinstance(text, bytes) else f"a {type(text).__name__}"
+        got = "bytes; decode them first" if isinstance(text, bytes) else type(text).__name__
         raise InputError(f"rule text must be a str, got {got}")
     if _FILE.fullmatch(text.strip()):
         name = shorten(text.strip())
-        message = f"expected rule text, got the name of a file; open('{name}') reads it"
+        message = f"expected rule text, got a file name; read it with open('{name}')"
         raise ProgramError([Problem(1, 1, message)])
     return text
 
@@ -99,16 +99,16 @@ def check_text(text: object) -> str:
 
 MAX_BYTES = 64 << 20
 _OTHERS = {  # hints for other files, by suffix
-    ".safetensors": "a network: give a program here; bitwright show describes networks",
-    ".json": "perhaps a certificate, which bitwright certify --check takes",
-    ".npz": "an archive of arrays; executions are read by bitwright infer, and by train --from",
+    ".safetensors": "a network; use `bitwright show` for networks",
+    ".json": "JSON; check a certificate with `bitwright certify --check`",
+    ".npz": "an archive of arrays; use executions with `bitwright infer` or `bitwright train --from`",
 }
 
 
 def load(path: str | Path, lets: Mapping[str, int] | None = None) -> Algorithm:
-    """Loads the algorithm in a .bw file; raises InputError for the file, ProgramError for its contents.
+    """Loads an algorithm from a .bw file; raises InputError for an invalid file, ProgramError for its contents.
 
-    `lets` override the numbers of the file.
+    `lets` overrides the numbers in the file.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -123,19 +123,19 @@ def load(path: str | Path, lets: Mapping[str, int] | None = None) -> Algorithm:
 
 
 def load_any(path: str | Path, lets: Mapping[str, int] | None = None) -> Algorithm | NodeProgram:
-    """The algorithm or node program in a .bw file."""
+    """Loads an algorithm or a node program from a .bw file."""
     path = rule_path(path)
     with problems_of(path):
         return parse_any(read_text(path), printable(path.stem), lets)
 
 
 def rule_path(path: object) -> Path:
-    """The path of a rule file; raises InputError for values that are not paths."""
+    """Returns the path of a rule file; raises InputError for values that are not paths."""
     return as_path(path, "a rule file")
 
 
 def read_text(path: Path, suffix: str = ".bw", what: str = "a program") -> str:
-    """The text of a source file; raises InputError if it cannot be read. `what` names its contents in messages."""
+    """Reads a source file; raises InputError if it cannot be read. `what` describes the contents in messages."""
     shown = printable(str(path))
     if (other := _OTHERS.get(path.suffix.lower())) and suffix != path.suffix.lower() and isfile(path):
         raise InputError(f"{shown} is not {suffix} text, but {other}")
@@ -145,7 +145,7 @@ def read_text(path: Path, suffix: str = ".bw", what: str = "a program") -> str:
         with open_file(path) as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        hint = "; `bitwright examples` writes the examples here" if path.parts[:1] == ("examples",) else ""
+        hint = "; `bitwright examples` copies the examples here" if path.parts[:1] == ("examples",) else ""
         raise InputError(f"there is no file {shown}{hint}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or printable(str(error))

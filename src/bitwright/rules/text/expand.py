@@ -1,4 +1,4 @@
-"""Expands statements to an Algorithm: resolves names, evaluates indices, and collects all problems."""
+"""Expands statements into an Algorithm: resolves names, evaluates indices, and collects all problems."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from bitwright.rules.text.lexer import TOO_MANY
 from bitwright.rules.text.parser import SyntaxTree
 from bitwright.rules.text.rows import Budget, Rows
 
-MAX_WORK = 30_000_000  # default limit; a program of a million templates needs about five million
-_ALTERNATIVES = 256  # most alternatives of the bit-to-bit comparisons of one rule
+MAX_WORK = 30_000_000  # default limit; a million templates need about five million
+_ALTERNATIVES = 256  # most combinations of bit comparisons in one rule
 
 
 Kind = TypeVar("Kind", bound=syntax.Statement)
@@ -33,7 +33,7 @@ Result = TypeVar("Result")
 
 
 class Expansion:
-    rest_as_cells = False  # whether a block outside all cells becomes a cell
+    rest_as_cells = False  # whether each block outside all cells becomes a cell
 
     def __init__(self, tree: SyntaxTree, work: int, given: Mapping[str, int], needs_rules: bool = True) -> None:
         self.tree, self.given, self.needs_rules = tree, given, needs_rules
@@ -45,7 +45,7 @@ class Expansion:
         self.layout = Layout(())
 
     def check(self) -> None:
-        """Raises the problems of the stages so far: mistakes in one stage would cause others in the next."""
+        """Raises all problems found so far, before they cause others in the next stage."""
         if self.problems:
             raise ProgramError(self.problems)
 
@@ -80,7 +80,7 @@ class Expansion:
         )
 
     def let_values(self) -> tuple[int, ...]:
-        """The values of the `let` lines; raises the first problem, since later lines may depend on it."""
+        """Evaluates the `let` lines; raises the first problem, since later lines may depend on it."""
         for item in self.each(syntax.Let):
             self.attempt(self.let, item)
             self.check()
@@ -89,26 +89,26 @@ class Expansion:
     def ports_and_ends(
         self, inputs: Callable[[syntax.PortLine], list[Item]], output: Callable[[syntax.PortLine], list[Item]]
     ) -> tuple[list[Item], list[Item], tuple[int, ...], dict[str, int | None], Halt]:
-        """Inputs, outputs, start bits, counts by keyword, and the end of a run."""
-        found: Any = [
+        """Returns the inputs, outputs, start bits, counts by keyword, and halting condition."""
+        ports: Any = [
             [word for port in self.each(syntax.PortLine, kind) for word in self.attempt(read, port) or ()]
             for kind, read in (("input", inputs), ("output", output))
         ]
         start = {bit for item in self.each(syntax.Start) for bit in self.attempt(self.start, item) or ()}
-        self.note_all(port_problems(self.layout, found[0], found[1], start))
+        self.note_all(port_problems(self.layout, ports[0], ports[1], start))
         counts = {
             word: next((self.attempt(self.count, item) for item in self.only_one(syntax.Count, word)), None)
             for word in ("steps", "matches", "examples")
         }
         halt = next((self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)), None)
-        return *found, tuple(sorted(start)), counts, halt
+        return *ports, tuple(sorted(start)), counts, halt
 
     # Declarations.
 
     def let(self, item: syntax.Let) -> None:
         name = item.name.text
         if name in self.lets:
-            raise WrongError(item.name, f"'{name}' has a value already ({self.lets[name]})")
+            raise WrongError(item.name, f"'{name}' already has a value ({self.lets[name]})")
         self.lets[name] = self.given[name] if name in self.given else self.number(item.value)
 
     def declare_bits(self) -> None:
@@ -119,7 +119,7 @@ class Expansion:
                 if shape is None:
                     continue
                 if token.text in self.declared:
-                    self.problems.append(token.problem(f"bits '{token.text}' are declared twice"))
+                    self.problems.append(token.problem(f"'{token.text}' is declared twice"))
                 else:
                     self.declared[token.text] = WrittenAt(token.text, token.line, token.column)
                     shapes.append((token.text, shape))
@@ -128,7 +128,7 @@ class Expansion:
             self.problems.append(Problem(1, 1, "no bits are declared; start with a line such as: bits p[4] q[4]"))
         if self.layout.size > MAX_BITS:
             token = self.tree.statements[0].token
-            self.problems.append(token.problem(f"{self.layout.size:,} bits; the limit is {MAX_BITS:,}"))
+            self.problems.append(token.problem(f"a program may have up to {MAX_BITS:,} bits, got {self.layout.size:,}"))
         self.check()
 
     def shape(self, token: Token, extents: tuple[Expression, ...]) -> tuple[int, ...]:
@@ -138,17 +138,17 @@ class Expansion:
         for extent in extents:
             value = self.number(extent)
             if value < 1:
-                raise WrongError(token, f"'{token.text}' needs an extent of at least 1, got {value}")
+                raise WrongError(token, f"a dimension of '{token.text}' must be at least 1, got {value}")
             shape.append(value)
             size *= value
         if size > MAX_BITS:
-            raise WrongError(token, f"'{token.text}' has {size:,} bits; a program may declare at most {MAX_BITS:,}")
+            raise WrongError(token, f"'{token.text}' has {size:,} bits, but a program may have at most {MAX_BITS:,}")
         return tuple(shape)
 
     # Blocks and rules.
 
     def parts(self) -> tuple[list[BitFamily], list[RuleFamily], list[BitFamily]]:
-        """Blocks, rules and cells."""
+        """Returns the blocks, rules and cells."""
         blocks = [block for item in self.each(syntax.Block) for block in self.attempt(self.blocks, item) or ()]
         rules = [rule for item in self.each(syntax.WhenClause) for rule in self.attempt(self.rules, item) or ()]
         cells = [cell for item in self.each(syntax.Cell) for cell in self.attempt(self.cells, item) or ()]
@@ -156,13 +156,13 @@ class Expansion:
         return blocks, rules, cells
 
     def assemble(self, blocks: Sequence[BitFamily], rules: Sequence[RuleFamily], cells: Sequence[BitFamily]) -> Program:
-        """The program of these parts."""
+        """Builds the program from its parts."""
         self.check()
         if self.needs_rules and not any(rule.count for rule in rules):
             first = next(iter(self.each(syntax.WhenClause)), None)
             line, column = (first.token.line, first.token.column) if first else (1, 1)
-            what = "the rules produce no template" if first else "there is no rule"
-            self.problems.append(Problem(line, column, f"{what}; add a line such as: when p[1]=1 write q[1]"))
+            cause = "the rules produce no templates" if first else "there are no rules"
+            self.problems.append(Problem(line, column, f"{cause}; add a line such as: when p[1]=1 write q[1]"))
             self.check()
         return assemble(
             self.layout,
@@ -178,7 +178,7 @@ class Expansion:
         """Reports rules with invalid targets; ordinary programs have none."""
 
     def more_blocks(self) -> list[BitFamily]:
-        """Blocks without a line in the text."""
+        """Returns the blocks that have no line in the text."""
         return []
 
     def blocks(self, item: syntax.Block | syntax.Cell) -> list[BitFamily]:
@@ -206,12 +206,12 @@ class Expansion:
         return families
 
     def alternatives(self, rows: Rows, test: syntax.Test, origin: WrittenAt) -> list[list[tuple[Picks, IntArray]]]:
-        """The alternatives of a test: one for `bit = value`, two for a comparison of bits or `bit = *`."""
+        """Returns the alternatives of a test: one for `bit = value`, two for `bit = bit` or `bit = *`."""
         left = rows.pick(test.left, origin)
         right = test.right
         if right is None:
             if len(left.rows) != rows.count:
-                raise WrongError(test.left.token, "only a single bit can be left open with =*")
+                raise WrongError(test.left.token, "'=*' takes a single bit")
             return [[(left, np.full(rows.count, value))] for value in (0, 1)]
         if isinstance(right, Named) and right.text in self.layout:
             right = syntax.BitRef(right.token, ())
@@ -241,8 +241,8 @@ class Expansion:
         words = []
         for member in port.members:
             if member.parts:
-                form = f"name it, as in: input a = {member.token.text}[...]"
-                raise WrongError(member.token, f"an input without a name must be a whole array; {form}")
+                form = f"name it, for example: input a = {member.token.text}[...]"
+                raise WrongError(member.token, f"an unnamed input must be a whole array; {form}")
             words.append(self.word(member.token.text, syntax.PortLine(port.token, None, (member,), port.signed)))
         return words
 
@@ -253,7 +253,7 @@ class Expansion:
         return [self.word(port.name.text if port.name else single, port)]
 
     def with_bits(self, port: syntax.PortLine) -> syntax.PortLine:
-        """Treats `unique`, `not` and similar words as bits if bits have these names."""
+        """Treats words such as `unique` and `not` as bits if the text declares bits with these names."""
         if port.way and port.way.text in self.layout:
             port = replace(port, way=None, members=(syntax.BitRef(port.way, ()), *port.members))
         count = len(port.marks)
@@ -263,15 +263,15 @@ class Expansion:
         return replace(port, marks=port.marks[:count], members=(*bits, *port.members))
 
     def check_ordinary(self, port: syntax.PortLine) -> None:
-        """Rejects features of node programs."""
+        """Rejects features that only node programs have."""
         word = port.marks[0] if port.marks else port.way
-        what = str(word) if word else "','" if port.also else "'if'" if port.where else ""
-        if what:
-            hint = "; bits and numbers are separated by spaces" if what == "','" else ""
-            raise WrongError(port.token, f"{what} is for node programs, which run on graphs{hint}")
+        feature = str(word) if word else "','" if port.also else "'if'" if port.where else ""
+        if feature:
+            hint = "; separate bits and numbers with spaces" if feature == "','" else ""
+            raise WrongError(port.token, f"{feature} is only allowed in node programs, which run on graphs{hint}")
 
     def word(self, name: str, port: syntax.PortLine) -> Word:
-        """A number from its pieces, most significant first."""
+        """Builds a number from its pieces, given most significant first."""
         rows, bits = self.rows(), []
         for member in reversed(port.members):
             declared = rows.declared(member, whole=True)
@@ -280,9 +280,9 @@ class Expansion:
             bits.extend(rows.pick(member, WrittenAt(""), whole=True).bits.tolist())
         if not bits:
             form = f"{port.members[0].token.text}[1..4]"
-            raise WrongError(port.token, f"'{name}' has no bits; ranges go upwards, as in {form}")
+            raise WrongError(port.token, f"'{name}' has no bits; a range must ascend, as in {form}")
         if len(set(bits)) < len(bits):
-            raise WrongError(port.token, f"'{name}' names a bit twice")
+            raise WrongError(port.token, f"'{name}' contains the same bit twice")
         return Word(name, tuple(bits), port.signed)
 
     def start(self, item: syntax.Start) -> list[int]:
@@ -315,12 +315,12 @@ class Expansion:
         return (s for s in self.tree.statements if isinstance(s, kind) and word in (None, s.token.text))
 
     def only_one(self, kind: type[Kind], word: str | None = None) -> list[Kind]:
-        found = list(self.each(kind, word))
-        self.problems.extend(s.token.problem(f"'{s.token.text}' is repeated") for s in found[1:])
-        return found[:1]
+        items = list(self.each(kind, word))
+        self.problems.extend(s.token.problem(f"'{s.token.text}' may appear only once") for s in items[1:])
+        return items[:1]
 
     def attempt(self, read: Callable[[Item], Result], item: Item) -> Result | None:
-        """The result of `read` for a statement; reports its problem and returns None if it has one."""
+        """Returns the result of `read` for a statement; on failure, reports the problem and returns None."""
         try:
             return read(item)
         except WrongError as error:

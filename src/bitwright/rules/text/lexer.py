@@ -11,12 +11,12 @@ from bitwright.rules.ensure_text import SCANNER
 
 MAX_NUMBER = 2**31  # any two such numbers can be added or multiplied in 64 bits
 _FIRST_WORDS = "let bits block when input output start steps halt matches examples"
-_LATER_WORDS = "cell chain graph group use end"  # newer keywords, which may also name bits and numbers
+_LATER_WORDS = "cell chain graph group use end"  # newer keywords, which can also name bits and numbers
 _MORE = ("port", "whole", "also", "where", "ensure", "invariant")
 STATEMENTS = (*_FIRST_WORDS.replace("block", "block cell").split(), *_LATER_WORDS.split()[1:], *_MORE)
 
-TOO_MANY = "too many problems; the rest was not read"
-_STRANGE = ("other", "joint")  # no line follows the last one
+TOO_MANY = "too many problems; the rest of the text was not read"
+_STRANGE = ("other", "joint")  # a joint remains only in the last line
 _WORDS, _LATER = ("|".join(words.split()) for words in (_FIRST_WORDS, _LATER_WORDS))
 _STATEMENT = re.compile(
     rf"[ \t]*(?:(?:{_WORDS})\b|where\b|ensure\b|invariant\b|(?:{_LATER})[ \t]+[A-Za-z_]"
@@ -25,10 +25,10 @@ _STATEMENT = re.compile(
 
 
 def tokenize(text: str, problems: list[Problem]) -> list[list[Token]]:
-    """The statements of a text, each closed by a token of kind `end`.
+    """Splits a text into statements, each closed with a token of kind `end`.
 
-    A line continues after a backslash or inside brackets; but an unclosed bracket does not absorb the statements below
-    it. A statement with an invalid character is reported and left out.
+    A line continues after a backslash or inside brackets, but an unclosed bracket does not absorb the statements below
+    it. A statement with an invalid character is reported and omitted.
     """
     statements: list[list[Token]] = []
     current: list[Token] = []
@@ -40,13 +40,13 @@ def tokenize(text: str, problems: list[Problem]) -> list[list[Token]]:
         if current and not joined and (depth == 0 or _STATEMENT.match(source)):
             _close(current, statements, problems)
             current, depth = [], 0
-        found = SCANNER.pieces(source, line)
-        for token in found:
+        pieces = SCANNER.pieces(source, line)
+        for token in pieces:
             if token.kind == "sign":
                 depth = max(0, depth + (token.text in "([") - (token.text in ")]"))
-        if joined or not current or len(found) > 1:  # an empty line does not move the end of the statement
-            current[-2 if joined else -1 :] = found  # replaces the end of the line above
-        joined = len(found) > 1 and found[-2].kind == "joint"
+        if joined or not current or len(pieces) > 1:  # an empty line does not move the end of the statement
+            current[-2 if joined else -1 :] = pieces  # replaces the end of the line above
+        joined = len(pieces) > 1 and pieces[-2].kind == "joint"
     _close(current, statements, problems)
     return statements
 

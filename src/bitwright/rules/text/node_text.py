@@ -1,4 +1,4 @@
-"""Rule text of node programs: ordinary statements, plus bits in three places, paths and chains."""
+"""Expands the rule text of node programs, which adds bits in three places, paths and chains."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class NodeExpansion(Expansion):
         inputs, outputs, start, counts, halt = self.ports_and_ends(self.node_words, self.node_words)
         for count in self.each(syntax.Count):
             if count.token.text != "steps":
-                self.problems.append(count.token.problem(f"'{count.token.text}' is not for node programs"))
+                self.problems.append(count.token.problem(f"'{count.token.text}' is not allowed in node programs"))
         for line in self.each(syntax.Ensure):
-            self.problems.append(line.token.problem(f"'{line.token.text}' is not for node programs"))
+            self.problems.append(line.token.problem(f"'{line.token.text}' is not allowed in node programs"))
         chains: dict[int, int] = {}
         for link in self.each(syntax.Chain):
             self.attempt(lambda chain: self.chain(chain, chains), link)
@@ -70,7 +70,7 @@ class NodeExpansion(Expansion):
 
     def let(self, item: syntax.Let) -> None:
         if item.name.text in ("nodes", "ports"):
-            message = f"'{item.name.text}' is the graph's number of {item.name.text}; choose another name"
+            message = f"'{item.name.text}' is the number of {item.name.text} in the graph; choose another name"
             raise WrongError(item.name, message)
         super().let(item)
 
@@ -99,7 +99,7 @@ class NodeExpansion(Expansion):
                 yield from item.also
 
     @property
-    def own(self) -> int:
+    def declared_count(self) -> int:
         """The number of declared bits."""
         return self.layout.size - len(self.targets)
 
@@ -108,10 +108,10 @@ class NodeExpansion(Expansion):
 
     def more_blocks(self) -> list[BitFamily]:
         count = len(self.targets)
-        return [BitFamily(count, Picks(np.arange(count), self.own + np.arange(count)), WrittenAt("targets"))]
+        return [BitFamily(count, Picks(np.arange(count), self.declared_count + np.arange(count)), WrittenAt("targets"))]
 
     def check_places(self, blocks: Sequence[BitFamily], rules: Sequence[RuleFamily]) -> None:
-        number = np.array([PLACES.index(self.place_of(bit)) for bit in range(self.own)], dtype=np.int64)
+        number = np.array([PLACES.index(self.place_of(bit)) for bit in range(self.declared_count)], dtype=np.int64)
         for family in blocks:
             places = number[family.members.bits]
             first = np.zeros(family.count, dtype=np.int64)
@@ -120,14 +120,14 @@ class NodeExpansion(Expansion):
                 self.note(
                     family,
                     int(family.members.rows[mixed[0]]),
-                    "the bits of a block must share one place: node, port or whole",
+                    "the bits of a block must all be in one place: node, port or whole",
                 )
         for rule in rules:
             home = np.zeros(rule.count, dtype=np.int64)
             home[rule.when.rows[::-1]] = number[rule.when.bits[::-1]]
             seen: set[tuple[int, int]] = set()
             for row, bit in zip(rule.write.rows.tolist(), rule.write.bits.tolist(), strict=True):
-                path, reached = self.targets[bit - self.own] if bit >= self.own else ("", bit)
+                path, reached = self.targets[bit - self.declared_count] if bit >= self.declared_count else ("", bit)
                 if (int(home[row]), bit) in seen:
                     continue
                 seen.add((int(home[row]), bit))
@@ -137,13 +137,13 @@ class NodeExpansion(Expansion):
                     break
 
     def cells(self, item: syntax.Cell) -> list[BitFamily]:
-        found = super().cells(item)
-        for family in found:
+        cells = super().cells(item)
+        for family in cells:
             first: dict[int, Place] = {}
             for row, bit in zip(family.members.rows.tolist(), family.members.bits.tolist(), strict=True):
                 if first.setdefault(row, self.place_of(bit)) != self.place_of(bit):
-                    raise WrongError(item.token, "the blocks of a cell must share one place: node, port or whole")
-        return found
+                    raise WrongError(item.token, "the blocks of a cell must all be in one place: node, port or whole")
+        return cells
 
     def note(self, family: BitFamily | RuleFamily, row: int, message: str) -> None:
         self.problems.append(NumberedRows([(family.count, family.origin)]).problem(row, message))
@@ -161,10 +161,10 @@ class NodeExpansion(Expansion):
             place = self.one_place(port, word.bits)
             also = [bit for reference in port.also for bit in self.also(place, reference)]
             if where is not None and self.place_of(where) != place:
-                raise WrongError(port.token, f"'{word.name}' and the bit after 'if' must be of the same place")
+                raise WrongError(port.token, f"'{word.name}' and the bit after 'if' must be in the same place")
             marks = {mark.text for mark in port.marks}
             if marks & {"unique", "one"} and place != "node":
-                raise WrongError(port.token, "only inputs of nodes can be 'unique' or 'one'")
+                raise WrongError(port.token, "only inputs at nodes can be 'unique' or 'one'")
             words.append(
                 NodeWord(
                     word.name,
@@ -182,12 +182,12 @@ class NodeExpansion(Expansion):
         return words
 
     def also(self, place: Place, reference: syntax.BitRef) -> list[int]:
-        """The further bits that an input of one bit sets."""
+        """Returns the additional bits that a one-bit input sets."""
         found: list[int] = self.picks(self.rows(), (reference,), WrittenAt(""), written=True).bits.tolist()
         for bit in found:
-            path, reached = self.targets[bit - self.own] if bit >= self.own else ("", bit)
+            path, reached = self.targets[bit - self.declared_count] if bit >= self.declared_count else ("", bit)
             if (place, path, self.place_of(reached)) not in REACH:
-                who = {"node": "an input of nodes", "port": "an input of ports", "whole": "an input of the whole graph"}
+                who = {"node": "a node input", "port": "a port input", "whole": "an input of the whole graph"}
                 message = _cannot(place, path, self.place_of(reached), self.layout.name_of(reached), who, "set")
                 raise WrongError(reference.token, message)
         return found
@@ -195,27 +195,27 @@ class NodeExpansion(Expansion):
     def one_place(self, port: syntax.PortLine, bits: Iterable[int]) -> Place:
         places = {self.place_of(bit) for bit in bits}
         if len(places) != 1:
-            raise WrongError(port.token, "the bits of a number must share one place: node, port or whole")
+            raise WrongError(port.token, "the bits of a number must all be in one place: node, port or whole")
         return places.pop()
 
     def every_word(self) -> tuple[NodeWord, ...]:
-        """Without outputs, every number and flag is an output."""
+        """Returns every number and flag, the outputs of a text that declares none."""
         fields = (field for field in self.layout.fields if len(field.shape) <= 1 and "." not in field.name)
         return tuple(NodeWord(field.name, self.place[field.name], tuple(field.bits().tolist())) for field in fields)
 
     def halt(self, item: syntax.Halt) -> int | Literal["fixed point"]:
         bit = super().halt(item)
         if isinstance(bit, int) and self.place_of(bit) != "whole":
-            raise WrongError(item.token, "'halt when' takes a bit of the whole graph; declare it with: whole bits")
+            raise WrongError(item.token, "'halt when' takes a bit of the whole graph; declare it with 'whole bits'")
         return bit
 
     def chain(self, item: syntax.Chain, chains: dict[int, int]) -> None:
         link, end = (self.single(bit, "a chain connects single bits") for bit in (item.link, item.end))
         if (self.place_of(link), self.place_of(end)) != ("port", "node"):
-            raise WrongError(item.token, "a chain follows a bit of ports and ends in a bit of the node")
+            raise WrongError(item.token, "a chain leads from a port bit to a node bit")
         if link in chains:
             ends = self.layout.name_of(chains[link])
-            raise WrongError(item.token, f"the chain of {self.layout.name_of(link)} already ends in {ends}")
+            raise WrongError(item.token, f"the chain from {self.layout.name_of(link)} already ends in {ends}")
         chains[link] = end
 
     def single(self, reference: syntax.BitRef, message: str) -> int:
@@ -230,7 +230,7 @@ class NodeExpansion(Expansion):
         for item in self.each(syntax.GraphLine):
             for word in item.words:
                 if word.text in words:
-                    self.problems.append(word.problem(f"{word} is repeated"))
+                    self.problems.append(word.problem(f"{word} may appear only once"))
                 words.add(word.text)
             if item.degree is not None:
                 degree = self.attempt(self.number, item.degree)
@@ -240,37 +240,37 @@ class NodeExpansion(Expansion):
 
 
 def _check_word(port: syntax.PortLine, found: Sequence[Word]) -> None:
-    """Raises WrongError for an input or output with attributes that it cannot have."""
+    """Rejects attributes that an input or output cannot have."""
     output = port.token.text == "output"
     problem = None
     marks = {mark.text for mark in port.marks}
     if output and marks:
-        problem = f"{port.marks[0]} is for inputs"
+        problem = f"{port.marks[0]} is only allowed for inputs"
     elif port.also and (output or len(found) != 1 or len(found[0].bits) != 1):
-        problem = "only an input of one bit can set further bits"
+        problem = "only a one-bit input can set additional bits"
     elif port.where and not output:
-        problem = "'if' is for outputs"
+        problem = "'if' is only allowed for outputs"
     elif port.way and port.way.text == "place" and port.signed:
-        problem = "a place counts from 1, so it cannot be signed"
+        problem = "'place' counts from 1, so the number cannot be signed"
     elif "positive" in marks and port.signed:
-        problem = "a positive number cannot be signed"
+        problem = "an input cannot be both 'positive' and 'signed'"
     elif "one" in marks and (len(found) != 1 or len(found[0].bits) != 1):
-        problem = "'one' is for a one-bit input that a single node has"
+        problem = "'one' takes a one-bit input, which is set at a single node"
     if problem:
         raise WrongError(port.token, problem)
 
 
-_RULES = {"node": "a rule of a node", "port": "a rule of a port", "whole": "a rule of the whole graph"}
+_RULES = {"node": "a node rule", "port": "a port rule", "whole": "a rule of the whole graph"}
 
 
 def _cannot(
     start: Place, path: str, end: Place, name: str, who: Mapping[str, str] = _RULES, verb: str = "write"
 ) -> str:
-    """The reason why a rule or an input cannot write this, and the allowed form."""
-    bits = {"node": "a bit of nodes", "port": "a bit of ports", "whole": "a bit of the whole graph"}
-    known = [
+    """Explains why a rule or an input cannot write a bit, and what is allowed instead."""
+    bits = {"node": "a node bit", "port": "a port bit", "whole": "a bit of the whole graph"}
+    allowed = [
         ".".join(filter(None, (way, name))) for begin, way, to in sorted(REACH - BOARDS) if (begin, to) == (start, end)
     ]
     written = ".".join(filter(None, (path, name)))
-    instead = f"; {verb} {' or '.join(known)}" if known else ""
-    return f"{who[start]} cannot {verb} {written}, for {name} is {bits[end]}{instead}"
+    instead = f"; {verb} {' or '.join(allowed)}" if allowed else ""
+    return f"{who[start]} cannot {verb} {written}, because {name} is {bits[end]}{instead}"

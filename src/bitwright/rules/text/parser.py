@@ -48,14 +48,14 @@ _FORMS = {
 
 @dataclass
 class SyntaxTree:
-    """The valid statements, and the problems of the others."""
+    """The valid statements of a text, and the problems in the rest."""
 
     statements: list[syntax.Statement] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
     @property
     def is_node_program(self) -> bool:
-        """Whether a text uses features of node programs."""
+        """Whether the text uses features of node programs."""
         return any(
             isinstance(item, syntax.Chain | syntax.GraphLine)
             or (isinstance(item, syntax.BitsDeclaration) and item.place != "node")
@@ -65,7 +65,7 @@ class SyntaxTree:
 
 
 def parse_statements(text: str) -> SyntaxTree:
-    """Parses every statement; an invalid one is reported and skipped, and parsing continues below it."""
+    """Parses every statement; reports and skips invalid ones."""
     tree = SyntaxTree()
     try:
         lines = without_groups(tokenize(text, tree.problems))
@@ -87,28 +87,28 @@ class _Line(ExpressionReader):
     """Parses one statement from its tokens, with two tokens of lookahead."""
 
     most_signs = 200
-    form = ""  # form of the statement, for messages
+    form = ""  # an example of the statement, for messages
 
     # Token level.
 
-    def name(self, what: str) -> Token:
+    def name(self, expected: str) -> Token:
         if self.next.kind != "name":
-            raise self.refuse(what)
+            raise self.refuse(expected)
         if self.next.text in KEYWORDS:
-            message = f"'{self.next.text}' is a keyword; choose another name ({self.form})"
+            message = f"'{self.next.text}' is a keyword; choose another name (for example: {self.form})"
             raise WrongError(self.next, message)
         if len(self.next.text) > 64:
-            raise WrongError(self.next, "a name may have at most 64 characters")
+            raise WrongError(self.next, f"a name may have at most 64 characters, got {len(self.next.text)}")
         return self.take()
 
     def refuse(self, expected: str, hint: str = "") -> WrongError:
         known = [word for word in sorted(KEYWORDS) if word not in STATEMENTS]
         typo = self.next.kind == "name" and self.next.text not in KEYWORDS
         hint = hint or (suggestion(self.next.text, known) if typo else "")
-        return super().refuse(expected, f"{hint} (the form is: {self.form})")
+        return super().refuse(expected, f"{hint} (for example: {self.form})")
 
     def text(self) -> str:
-        """The statement as written, in one line; words stay separated, even if they come from a group."""
+        """Returns the statement on one line, as written; words remain separate even if they come from a group."""
         pairs = list(pairwise(self.tokens[:-1]))
         in_order = all((before.line, before.column) < (token.line, token.column) for before, token in pairs)
         pieces = [self.tokens[0].text]
@@ -145,7 +145,7 @@ class _Line(ExpressionReader):
             "invariant": self.ensure,
         }
         if token.text not in readers:
-            hint = suggestion(token.text, STATEMENTS) or f"; a line starts with one of {', '.join(STATEMENTS)}"
+            hint = suggestion(token.text, STATEMENTS) or f"; a line must start with one of {', '.join(STATEMENTS)}"
             raise WrongError(token, f"unknown statement {token}{hint}")
         self.form = _FORMS[token.text]
         statement = readers[token.text](token)
@@ -171,7 +171,7 @@ class _Line(ExpressionReader):
                 extents.append(self.expression())
                 while self.accept(","):
                     extents.append(self.expression())
-                    self.check_count(extents, "an array has", "extents")
+                    self.check_count(extents, "an array may have", "dimensions")
                 self.expect("]")
             items.append((name, tuple(extents)))
         return syntax.BitsDeclaration(token, tuple(items), "node" if token.text == "bits" else token.text)
@@ -237,18 +237,18 @@ class _Line(ExpressionReader):
         while not words or self.accept(","):
             words.append(self.name("a word"))
             if words[-1].text not in GRAPH_WORDS:
-                hint = suggestion(words[-1].text, GRAPH_WORDS) or f"; say {', '.join(GRAPH_WORDS)}"
-                raise WrongError(words[-1], f"unknown kind of graph {words[-1]}{hint}")
+                hint = suggestion(words[-1].text, GRAPH_WORDS) or f"; choose from {', '.join(GRAPH_WORDS)}"
+                raise WrongError(words[-1], f"unknown graph property {words[-1]}{hint}")
             if words[-1].text == "degree":
                 degree = self.expression()
         return syntax.GraphLine(token, tuple(words), degree)
 
     def word_before_a_name(self, *words: str) -> Token | None:
-        """Takes one of these words if a name follows; alone it is a name itself."""
+        """Takes one of these words if a name follows; otherwise the word is itself a name."""
         return self.take() if self.next.text in words and self.tokens[self.at + 1].kind == "name" else None
 
     def _named(self, word: str) -> bool:
-        """Whether the next token is this word, and not the name of a port before '='."""
+        """Returns whether the next token is this word, and not a port name before '='."""
         return self.next.text == word and self.tokens[self.at + 1].text != "="
 
     def count(self, token: Token) -> syntax.Count:
@@ -265,7 +265,7 @@ class _Line(ExpressionReader):
         try:
             line = read_tokens(self.tokens[self.at :], token.text == "invariant")
         except WrongError as error:
-            raise WrongError(error.token, f"{error.message} (the form is: {self.form})") from None
+            raise WrongError(error.token, f"{error.message} (for example: {self.form})") from None
         self.at = len(self.tokens) - 1
         return syntax.Ensure(token, line)
 
@@ -275,10 +275,10 @@ class _Line(ExpressionReader):
         return self.name("an index")
 
     def references(self) -> tuple[syntax.BitRef, ...]:
-        found = [self.reference()]
+        references = [self.reference()]
         while self.next.kind == "name" and self.next.text not in KEYWORDS:
-            found.append(self.reference())
-        return tuple(found)
+            references.append(self.reference())
+        return tuple(references)
 
     def reference(self) -> syntax.BitRef:
         token = first = self.name("a bit")
@@ -287,8 +287,8 @@ class _Line(ExpressionReader):
             path.append(token.text)
             token = self.name("a bit")
         if path and tuple(path) not in PATHS:
-            known = ", ".join(".".join(one) + ".x" for one in PATHS)
-            raise WrongError(first, f"there is no path '{shorten('.'.join(path))}'; the paths are {known}")
+            valid = ", ".join(".".join(way) + ".x" for way in PATHS)
+            raise WrongError(first, f"unknown path '{shorten('.'.join(path))}'; valid paths are {valid}")
         parts: list[syntax.IndexPart] = []
         if self.accept("["):
             parts.append(self.part())
@@ -312,21 +312,21 @@ class _Line(ExpressionReader):
                 raise self.refuse("a comparison such as '<'")
             sign = self.take()
             conditions.append(Combined("==" if sign.text == "=" else sign.text, left, self.expression(), sign))
-            self.check_count(conditions, "'if' takes", "conditions")
+            self.check_count(conditions, "'if' may have", "conditions")
         return syntax.Clauses(ranges, tuple(conditions))
 
-    def check_count(self, found: Sequence[object], who: str, what: str) -> None:
-        """Rejects more items than a text may have: each of them is evaluated for every row."""
-        if len(found) > MAX_CLAUSES:
-            raise WrongError(self.next, f"{who} at most {MAX_CLAUSES} {what}")
+    def check_count(self, items: Sequence[object], subject: str, noun: str) -> None:
+        """Rejects too many items, since each is evaluated for every row."""
+        if len(items) > MAX_CLAUSES:
+            raise WrongError(self.next, f"{subject} at most {MAX_CLAUSES} {noun}")
 
     # Expressions.
 
     def expression(self) -> Expression:
         self.signs = 0
-        number = self.next.kind == "number" and self.tokens[self.at + 1].text in ("]", ",", "")  # usual
-        found: Expression = self.atom() if number else self.sum()
-        return found
+        number = self.next.kind == "number" and self.tokens[self.at + 1].text in ("]", ",", "")  # the common case
+        result: Expression = self.atom() if number else self.sum()
+        return result
 
     def atom(self) -> Expression:
         token = self.next

@@ -1,4 +1,4 @@
-"""The rows of a statement: every combination of its indices, evaluated at once."""
+"""Evaluates a statement for all combinations of its indices at once; each combination is a row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bitwright.rules.text.lexer import MAX_NUMBER
 
 @dataclass
 class Budget:
-    """Limits the rows, conditions and writes of a text, so that no text exhausts the memory."""
+    """Limits the rows, conditions and writes of a text, and so its memory."""
 
     limit: int
 
@@ -27,19 +27,19 @@ class Budget:
         self.left = self.limit
 
     def spend(self, amount: int, token: Token) -> None:
-        """Raises ProgramError, which ends the expansion, if less than this is left."""
+        """Deducts an amount; raises ProgramError, which ends the expansion, if the budget is exceeded."""
         self.left -= amount
         if self.left < 0:
             message = (
-                f"this rule file expands to too many blocks and templates: more than {self.limit:,} rows, "
-                "conditions and writes; make it smaller"
+                f"this rule file expands to more than {self.limit:,} rows, conditions and writes; reduce its array "
+                "sizes or index ranges"
             )
             raise ProgramError([token.problem(message)])
 
 
 @dataclass
 class Rows:
-    """`count` rows, and the value of each name: one number, or one per row."""
+    """The rows of a statement, with the value of each index in every row."""
 
     lets: Mapping[str, int]
     layout: Layout
@@ -48,14 +48,14 @@ class Rows:
     indices: dict[str, IntArray] = field(default_factory=dict)
 
     def expand(self, clauses: syntax.Clauses) -> None:
-        """Replaces the single row by all combinations that the clauses allow."""
+        """Replaces the single row with all combinations that the clauses allow."""
         for item in clauses.ranges:
             name = item.name
             if name in self.indices or name in self.lets or name in self.layout:
-                raise WrongError(item.token, f"index '{name}' is already a name; choose another")
+                raise WrongError(item.token, f"the name '{name}' is already in use; choose another index")
             first, last = self.each(item.first), self.each(item.last)
             rows, values = self.spread(first, last, item.token)
-            self.indices = {known: array[rows] for known, array in self.indices.items()}
+            self.indices = {index: array[rows] for index, array in self.indices.items()}
             self.indices[name] = values
             self.count = len(rows)
         for condition in clauses.conditions:
@@ -65,14 +65,14 @@ class Rows:
             self.count = int(np.count_nonzero(allowed))
 
     def spread(self, first: IntArray, last: IntArray, token: Token) -> tuple[IntArray, IntArray]:
-        """Every value of first..last for every entry: the index of the entry, and the value."""
+        """Lists every value of first..last for every entry, as arrays of entries and values."""
         lengths = np.maximum(0, last - first + 1)
         self.budget.spend(int(lengths.sum()) * (1 + len(self.indices)), token)
         entries, places = spread(lengths)
         return entries, first[entries] + places
 
     def pick(self, reference: syntax.BitRef, origin: WrittenAt, whole: bool = False, written: bool = False) -> Picks:
-        """The bits that a reference selects in each row; raises WrongError if an index is out of range.
+        """Returns the bits that a reference selects in each row; raises WrongError if an index is out of range.
 
         Only written bits may have a path.
         """
@@ -105,10 +105,10 @@ class Rows:
         name = reference.key
         if name not in self.layout or (reference.path and not written):
             if reference.path and reference.token.text in self.layout:
-                raise WrongError(reference.token, f"'{name}' can only be written, by a rule of a node program")
+                raise WrongError(reference.token, f"'{name}' can only be a target of 'write' in a node program")
             name = reference.token.text
-            hint = suggestion(name, (known.name for known in self.layout.fields if "." not in known.name))
-            raise WrongError(reference.token, f"unknown bit '{name}'{hint or '; declare it with bits'}")
+            names, hint = [item.name for item in self.layout.fields if "." not in item.name], "; declare it with 'bits'"
+            raise WrongError(reference.token, f"unknown bit '{name}'{suggestion(name, names) or hint}")
         declared = self.layout[name]
         if reference.parts or not declared.shape:
             if len(reference.parts) != len(declared.shape):
@@ -120,11 +120,11 @@ class Rows:
         return declared
 
     def each(self, expression: Expression) -> IntArray:  # (count,)
-        """The value of an expression in every row."""
+        """Evaluates an expression in every row."""
         return np.broadcast_to(np.asarray(self.evaluate(expression), dtype=np.int64), (self.count,))
 
     def evaluate(self, expression: Expression) -> IntArray:
-        """The value of an expression: a single number if it depends on no index."""
+        """Evaluates an expression; the result is a single number if it does not depend on an index."""
         if isinstance(expression, Constant):
             return np.asarray(expression.value, dtype=np.int64)
         if isinstance(expression, Named):
@@ -143,7 +143,7 @@ class Rows:
 
     def power(self, token: Token, base: IntArray, exponent: IntArray) -> IntArray:
         if np.any(exponent < 0):
-            raise WrongError(token, "an exponent must be 0 or more")
+            raise WrongError(token, f"an exponent must be 0 or more, got {int(exponent.min())}")
         size = np.abs(base).astype(np.float64) ** np.minimum(exponent, 32)
         if np.any(size >= MAX_NUMBER):
             raise WrongError(token, "the result of '^' must stay below 2^31")
@@ -157,21 +157,21 @@ class Rows:
             return np.asarray(self.lets[name], dtype=np.int64)
         if name in self.layout:
             raise WrongError(token, f"'{name}' names bits, but a number is needed here")
-        hint = suggestion(name, [*self.indices, *self.lets])
-        raise WrongError(token, f"unknown name '{name}'{hint or '; give it a value with let or for'}")
+        hint = suggestion(name, [*self.indices, *self.lets]) or "; give it a value with 'let' or 'for'"
+        raise WrongError(token, f"unknown name '{name}'{hint}")
 
 
 def _constant_bit(declared: Field, parts: tuple[syntax.IndexPart, ...]) -> int | None:
-    """The single bit with numeric indices, or None if there is an index, a range, or a number out of range."""
-    place = 0
+    """Returns the bit at numeric indices; None if an index is a name, a range or out of range."""
+    offset = 0
     for part, extent in zip(parts, declared.shape, strict=True):
         index = part.first
         if index is not part.last or not isinstance(index, Constant) or not 1 <= index.value <= extent:
             return None
-        place = place * extent + index.value - 1
-    return declared.offset + place
+        offset = offset * extent + index.value - 1
+    return declared.offset + offset
 
 
 def _digits(values: IntArray) -> IntArray:
-    """The number of binary digits of each absolute value; 0 has one digit."""
+    """Returns the number of binary digits of each absolute value; 0 has one digit."""
     return np.maximum(1, np.frexp(np.abs(values).astype(np.float64))[1])

@@ -1,4 +1,4 @@
-"""Rule text as a value: its parsed lines with open sizes, and the programs at given sizes."""
+"""Parsed rule text, which builds programs at any size."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from bitwright.rules.graph.node_program import NodeProgram
     from bitwright.rules.graph.schema import Schema
 
-_LONGEST = 1 << 20  # most characters of a cached text
-_MOST, _LARGEST = 100_000, 20_000  # most templates of all cached programs of a text, and of each
+_LONGEST = 1 << 20  # most characters in a cached text
+_MOST, _LARGEST = 100_000, 20_000  # most templates in all cached programs of a text, and in each
 Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True)
 class RuleText:
-    """Parsed rule text. A process parses a text once, and expands it once at each size.
+    """Parsed rule text. A process parses each text once, and expands it once at each size.
 
     >>> rules = RuleText.of(chr(10).join(["let l = 2", "bits p[l]", "block p[*]", "when p[1]=1 write p[l]"]))
     >>> rules.numbers, rules.at({"l": 5})
@@ -36,11 +36,11 @@ class RuleText:
     """
 
     text: str
-    _made: dict[tuple[tuple[str, int], ...], Algorithm] = field(default_factory=dict, repr=False, compare=False)
+    _programs: dict[tuple[tuple[str, int], ...], Algorithm] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, text: str) -> RuleText:
-        """The value of a text; the methods that build programs raise its problems."""
+        """Parses a text; the methods that build programs raise its problems."""
         return _remembered(text) if len(text) <= _LONGEST else cls(text)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -48,11 +48,11 @@ class RuleText:
 
     @cached_property
     def tree(self) -> SyntaxTree:
-        """Its valid statements, and the problems of the others."""
+        """Its valid statements, and the problems in the rest of the text."""
         return parse_statements(self.text)
 
     def each(self, kind: type[Kind]) -> Iterator[Kind]:
-        """The statements of one kind."""
+        """Returns the statements of one kind."""
         return (item for item in self.tree.statements if isinstance(item, kind))
 
     @property
@@ -60,25 +60,25 @@ class RuleText:
         """The comment at the top, as one paragraph."""
         return printable(opening_comment(self.text, "#"))
 
-    # Its numbers.
+    # Numbers.
 
     @cached_property
     def lets(self) -> dict[str, Expression]:
-        """The numbers that it defines."""
+        """The numbers that the text defines."""
         return {item.name.text: item.value for item in self.each(syntax.Let)}
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """The numbers with plain values; the others follow from these."""
+        """The numbers with literal values, from which the others are computed."""
         return {name: value.value for name, value in self.lets.items() if isinstance(value, Constant)}
 
     @cached_property
     def extents(self) -> dict[str, tuple[Expression, ...]]:
-        """The extents of each array, empty for a single bit."""
+        """The dimensions of each array, empty for a single bit."""
         return {token.text: extents for item in self.each(syntax.BitsDeclaration) for token, extents in item.items}
 
     def mentions(self, names: Collection[str], without: Collection[str] = ()) -> set[str]:
-        """The names among these that occur in the text, except in the `let` lines of the names in `without`.
+        """Returns which of these names occur in the text, except in the `let` lines of the names in `without`.
 
         A name that does not occur cannot change the program. Bits and indices of the same name count too, so the result
         may contain names without influence, but never misses one with influence.
@@ -89,7 +89,7 @@ class RuleText:
         )
 
     def fixed(self, values: Mapping[str, int]) -> dict[str, int]:
-        """The numbers among these that the text uses outside their own `let` lines."""
+        """Returns which of these numbers the text uses outside their `let` lines."""
         used = words_of(item.value if isinstance(item, syntax.Let) else item for item in self.tree.statements)
         return {name: value for name, value in values.items() if name in used}
 
@@ -97,20 +97,20 @@ class RuleText:
         """Raises InputError for an invalid value, or for a name without a `let` line."""
         for name, value in (lets or {}).items():
             if not self.tree.problems and name not in self.lets:  # an invalid line may define it
-                has = f"its numbers are {listing(list(self.lets))}" if self.lets else "it has none"
+                has = f"it defines {listing(list(self.lets))}" if self.lets else "it has no 'let' lines"
                 raise InputError(f"{program} has no line 'let {shorten(name)}'; {has}{suggestion(name, self.lets)}")
-            whole = isinstance(value, int) and not isinstance(value, bool)
-            if not whole or abs(value) >= MAX_NUMBER:
-                shown = shorten(value if whole else repr(value))
-                raise InputError(f"let {shorten(name)} takes an integer below 2^31, got {shown}")
+            is_integer = isinstance(value, int) and not isinstance(value, bool)
+            if not is_integer or abs(value) >= MAX_NUMBER:
+                shown = shorten(value if is_integer else repr(value))
+                raise InputError(f"the value of let {shorten(name)} must be an integer below 2^31, got {shown}")
 
     def sizing(self, name: str, lets: Mapping[str, int] | None = None) -> Sizing | None:
-        """How to build a program of this name at other sizes."""
+        """Returns the numbers of a program of this name, and the function that builds it at other sizes."""
         if not self.lets:
             return None
         return Sizing({**self.numbers, **(lets or {})}, partial(_again, self.text, name), self.text)
 
-    # Its programs.
+    # Programs.
 
     def at(
         self,
@@ -119,37 +119,37 @@ class RuleText:
         work: int = MAX_WORK,
         needs_rules: bool = True,
     ) -> Algorithm:
-        """The algorithm with these numbers in place of its own; raises ProgramError with all problems.
+        """Builds the algorithm, with these numbers in place of its own; raises ProgramError with all problems.
 
-        `work` limits its rows, conditions and writes. With `needs_rules` a text without rules is an error.
+        `work` limits its rows, conditions and writes. With `needs_rules`, a text without rules is an error.
         """
         if self.tree.is_node_program:
             raise InputError("this is a node program, which runs on a graph; use parse_any")
         self.check_lets(name, lets)
-        found = self._made.get(key := tuple(sorted({**self.numbers, **(lets or {})}.items())))
-        if found is None:
-            found = Expansion(self.tree, work, lets or {}, needs_rules).algorithm("program", self.description)
-            if found.program.templates <= _LARGEST and needs_rules:
-                self._made[key] = found
-                while sum(made.program.templates for made in self._made.values()) > _MOST:
-                    del self._made[next(iter(self._made))]
-        return replace(found, name=name, sizing=self.sizing(name, lets))
+        algorithm = self._programs.get(key := tuple(sorted({**self.numbers, **(lets or {})}.items())))
+        if algorithm is None:
+            algorithm = Expansion(self.tree, work, lets or {}, needs_rules).algorithm("program", self.description)
+            if algorithm.program.templates <= _LARGEST and needs_rules:
+                self._programs[key] = algorithm
+                while sum(cached.program.templates for cached in self._programs.values()) > _MOST:
+                    del self._programs[next(iter(self._programs))]
+        return replace(algorithm, name=name, sizing=self.sizing(name, lets))
 
     def at_or_none(self, lets: Mapping[str, int]) -> Algorithm | None:
-        """The algorithm with these numbers; None if the text is not valid with them."""
+        """Builds the algorithm with these numbers; returns None if the text is not valid with them."""
         try:
             return self.at(lets)
         except BitwrightError:
             return None
 
     def schema(self, lets: Mapping[str, int], nodes: int, ports: int) -> Schema:
-        """A node program for graphs with this many nodes and ports; raises ProgramError with every problem."""
+        """Builds a node program for graphs with this many nodes and ports; raises ProgramError with every problem."""
         from bitwright.rules.text.node_text import NodeExpansion
 
         return NodeExpansion(self.tree, lets, nodes, ports).schema()
 
     def program(self, lets: Mapping[str, int] | None = None, name: str = "program") -> Algorithm | NodeProgram:
-        """An algorithm, or a node program if the text uses features of node programs."""
+        """Builds an algorithm, or a node program if the text uses features of node programs."""
         if not self.tree.is_node_program:
             return self.at(lets, name)
         from bitwright.rules.graph.node_program import NodeProgram
@@ -165,15 +165,15 @@ def _again(text: str, name: str, /, **lets: int) -> Algorithm | NodeProgram:
 
 
 def words_of(parts: Iterable[object]) -> set[str]:
-    """Every name in parts of a syntax tree."""
-    found: set[str] = set()
-    left = list(parts)
-    while left:
-        one: Any = left.pop()
-        if isinstance(one, Token):
-            found.add(one.text)
-        elif isinstance(one, tuple | list):
-            left += one
-        elif is_dataclass(one):
-            left += [getattr(one, name) for name in one.__dataclass_fields__]
-    return found
+    """Collects every word in parts of a syntax tree."""
+    words: set[str] = set()
+    queue = list(parts)
+    while queue:
+        part: Any = queue.pop()
+        if isinstance(part, Token):
+            words.add(part.text)
+        elif isinstance(part, tuple | list):
+            queue += part
+        elif is_dataclass(part):
+            queue += [getattr(part, name) for name in part.__dataclass_fields__]
+    return words

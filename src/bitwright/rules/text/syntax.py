@@ -11,7 +11,7 @@ from bitwright.rules.expressions import Combined, Expression, IndexRange
 
 @dataclass(frozen=True, slots=True)
 class IndexPart:
-    """One index of a bit: `i+1` (first is last), `1..l`, or `*` (both None)."""
+    """One index of a bit: `i+1` (first is last), `1..l`, or `*` (both are None)."""
 
     first: Expression | None
     last: Expression | None
@@ -25,13 +25,13 @@ class BitRef:
 
     @property
     def key(self) -> str:
-        """Its name with its path."""
+        """The name with its path."""
         return ".".join((*self.path, self.token.text))
 
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """`bit = value`, `bit != value`, the same between two bits (`right` is then a BitRef), or `bit = *` (None)."""
+    """`bit = value`, `bit != value`, a comparison of two bits (`right` is a BitRef), or `bit = *` (None)."""
 
     left: BitRef
     same: bool
@@ -40,7 +40,7 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """`for i in a..b, j in c..d if i < j`: the rows of a statement."""
+    """`for i in a..b, j in c..d if i < j`, which defines the rows of a statement."""
 
     ranges: tuple[IndexRange, ...] = ()
     conditions: tuple[Combined, ...] = ()  # comparisons
@@ -93,12 +93,12 @@ class WhenClause:
     also: bool = False  # whether it adds to templates of earlier lines
 
 
-MARKS = ("unique", "positive", "one")  # requirements on inputs of nodes
+MARKS = ("unique", "positive", "one")  # requirements on node inputs
 
 
 @dataclass(frozen=True, slots=True)
 class PortLine:
-    """`input p q`, `output sum = c[l] p`: an input or output number.
+    """An input or output number, such as `input p q` or `output sum = c[l] p`.
 
     In node programs also `input unique id = r`, `input positive weight = w`, `input one source = x, all.g[*]`, `output
     level = v if x`, and `not r` for the complement of a number, `place p` for one-hot bits.
@@ -109,14 +109,14 @@ class PortLine:
     members: tuple[BitRef, ...]
     signed: bool = False
     marks: tuple[Token, ...] = ()  # of MARKS
-    also: tuple[BitRef, ...] = ()  # further bits with the same value
+    also: tuple[BitRef, ...] = ()  # additional bits with the same value
     where: BitRef | None = None
     way: Token | None = None  # `not` or `place`
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """`chain e -> z`: after the last port of a node, `next.e` is its bit z."""
+    """`chain e -> z`: at the last port of a node, `next.e` is the bit z of the node."""
 
     token: Token
     link: BitRef
@@ -134,7 +134,7 @@ class GraphLine:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """`steps`, `matches` or `examples` and a number."""
+    """`steps`, `matches` or `examples`, followed by a number."""
 
     token: Token
     value: Expression
@@ -148,7 +148,7 @@ class Halt:
 
 @dataclass(frozen=True, slots=True)
 class Ensure:
-    """`where`, `ensure` or `invariant`, by its token, and the claim."""
+    """A claim, introduced by `where`, `ensure` or `invariant`."""
 
     token: Token
     line: EnsureLine

@@ -232,11 +232,11 @@ class StateSet:
         return np.asarray(np.count_nonzero(self.matched, axis=1))
 
     def inputs(self) -> NDArray[np.float64]:  # (P, K)
-        """The encoded states."""
+        """Returns the encoded states."""
         return np.asarray(self.matched / np.sqrt(self.matches)[:, None])
 
     def labels(self) -> NDArray[np.float64]:  # (P, k)
-        """The next states, scaled or not."""
+        """Returns the next states, scaled or not."""
         return np.asarray(self.following / (np.sqrt(self.matches)[:, None] if self.labelled == "scaled" else 1.0))
 
     @property
