@@ -210,7 +210,7 @@ def test_a_worker_that_goes_on_has_the_oracle_and_the_network_of_each_validation
 def test_a_ray_that_is_there_is_found_by_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
     import ray
 
-    monkeypatch.setattr("bitwright.common.workers.ray_jobs._PATIENCE", PATIENCE)
+    monkeypatch.setattr("bitwright.common.workers.ray_jobs._TIMEOUT", PATIENCE)
     address = ray.get_runtime_context().gcs_address
     assert list(Workers.parse(f"ray:{address}").map(power, (3, None), range(4))) == [(job, job**3) for job in range(4)]
 

@@ -63,7 +63,7 @@ def test_what_numpy_users_write_is_read(tmp_path: Path) -> None:
 B = np.zeros((3, 2), dtype=np.uint8)
 GOOD: dict[str, Any] = {"before": B, "after": B, "names": np.array(["a", "b"])}
 BAD: dict[str, tuple[dict[str, Any], str]] = {
-    "ragged": ({"after": B[:2]}, "3 states before a step and 2 after one"),
+    "ragged": ({"after": B[:2]}, "3 states before a step and 2 after a step"),
     "other bits": ({"after": B[:, :1]}, "its after has states of 1 bit for 2 names"),
     "too few names": ({"names": np.array(["a"])}, "2 bits for 1 names"),
     "same names": ({"names": np.array(["a", "a"])}, "two of its bits are named a"),

@@ -178,7 +178,9 @@ def test_sizes_that_no_family_has() -> None:
     found = infer({size: random_executions(program(size), 200) for size, program in mixed.items()})
     assert found.verdict == "NO FAMILY"
     assert "is written at size 5, but by no index that fits the other sizes" in str(found)
-    assert "even if all bits at a place are read together (indices a*i+b*l+c with |a| <= 2 and |c| <= 2; " in str(found)
+    assert "even if all bits at a position are read together (indices a*i+b*l+c with |a| <= 2 and |c| <= 2; " in str(
+        found
+    )
     squares = {5: 25, 6: 36, 7: 49}
     permutation = example("permutation")
     lengths = infer({size: random_executions(permutation(length), 100) for size, length in squares.items()})

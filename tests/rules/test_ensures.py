@@ -140,7 +140,7 @@ steps 1
 )
 def test_a_signed_word_of_one_bit_is_no_truth(line: str) -> None:
     """On, it is -1, and a truth that is on is 1."""
-    with pytest.raises(ProgramError, match="true or false|condition"):
+    with pytest.raises(ProgramError, match=r"true or false|condition"):
         parse(f"{SIGNED}ensure {line}\n")
 
 

@@ -57,7 +57,7 @@ def test_check_has_problems_and_warnings(tmp_path: Path) -> None:
         (None, "rule text must be a str, got NoneType"),
         (Path("a.bw"), "rule text must be a str, got PosixPath"),
         ("collatz.bw", r"1:1: expected rule text, got a file name; read it with open\('collatz.bw'\)"),
-        ("examples/graphs/flood.bw\n", "the name of a file"),
+        ("examples/graphs/flood.bw\n", "got a file name"),
     ],
 )
 def test_what_is_no_text(text: object, message: str) -> None:

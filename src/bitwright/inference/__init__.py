@@ -1,9 +1,9 @@
-"""Templates from executions: the writes that states and their successors confirm, clear, or leave undetermined.
+"""Infers templates from executions: writes that states and their successors confirm, clear, or leave undetermined.
 
-This module determines by elimination which configuration writes which bit. A bit that is 0 after a step clears every
-configuration of the state before it: none of them writes that bit. A bit that is 1 was written by one of them; if all
-others are cleared, the remaining write is confirmed. Writes that are neither are not determined by these states; a bit
-that is 1 without any remaining candidate is a contradiction.
+This module determines by elimination which configuration writes which bit. A bit that is 0 after a step clears the
+write of that bit for every configuration in the state before the step. A bit that is 1 was written by one of these
+configurations; if all others are cleared, the remaining write is confirmed. The states do not determine the other
+writes. A bit that is 1 without a remaining candidate is a contradiction.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Rows = NDArray[np.uint64]  # bits of a state in words, or the bits that a config
 
 @dataclass(frozen=True, eq=False)
 class SeenBlock:
-    """The configurations of one block that occur in the states, and the writes that elimination leaves."""
+    """The configurations of a block that occur in the states, and the writes that elimination does not clear."""
 
     bits: IntArray
     configs: IntArray  # (seen,) ascending
@@ -39,11 +39,11 @@ class SeenBlock:
 
     @property
     def candidates(self) -> Rows:  # (N, words)
-        """For every state the bits that this block may have written."""
+        """The bits that this block may have written, for every state."""
         return np.asarray(self.open[self.of_state])
 
     def gathered(self, rows: Rows) -> Rows:  # (N, words) -> (seen, words)
-        """For every configuration the bits that are on in some row of a state with it."""
+        """Returns the bits that are on in the row of some state with the configuration, for every configuration."""
         return np.asarray(np.bitwise_or.reduceat(rows[self.order], self.first, axis=0))
 
 
@@ -56,7 +56,7 @@ class Evidence:
         self.bits = self.before.shape[1]
 
     def block(self, bits: Sequence[int]) -> SeenBlock:
-        """Returns the configurations of a block of these bits in the states."""
+        """Finds the configurations of a block of these bits in the states."""
         places = np.asarray(bits, dtype=np.int64)
         config = self.before[:, places] @ (1 << np.arange(len(places)))
         order = np.argsort(config, kind="stable")
@@ -71,7 +71,7 @@ class Evidence:
 
 
 class Elimination:
-    """All blocks of a partition of the bits, after elimination."""
+    """The blocks of a partition of the bits, after elimination."""
 
     def __init__(self, evidence: Evidence, blocks: Sequence[Sequence[int]]) -> None:
         self.evidence = evidence
@@ -89,7 +89,7 @@ class Elimination:
 
     @cached_property
     def unexplained(self) -> BoolArray:  # (N, k)
-        """Bits that are on after a state although no candidate remains to write them."""
+        """Bits that are on after a state without a remaining candidate that writes them."""
         return unpack_rows(self.evidence.after & ~self._counted[0], self.evidence.bits)
 
     @cached_property
@@ -102,8 +102,7 @@ class Elimination:
         """Writes that are the only remaining candidate for some state."""
         some, several = self._counted
         single = some & ~several
-        found = [block.gathered(block.candidates & single) for block in self.blocks]
-        return [unpack_rows(rows, self.evidence.bits) for rows in found]
+        return [unpack_rows(block.gathered(block.candidates & single), self.evidence.bits) for block in self.blocks]
 
 
 def pack_rows(states: BoolArray) -> Rows:  # (N, k) -> (N, words)
@@ -112,7 +111,7 @@ def pack_rows(states: BoolArray) -> Rows:  # (N, k) -> (N, words)
 
 
 def unpack_rows(rows: Rows, bits: int) -> BoolArray:
-    """Returns the inverse of `pack_rows`."""
+    """Unpacks states; the inverse of `pack_rows`."""
     return unpack(rows, bits).T
 
 
@@ -121,28 +120,28 @@ _TRIED = 32  # contradictions whose witnesses are compared
 
 @dataclass(frozen=True)
 class Contradiction:
-    """A state that turned a bit on, and a few states that exclude every possible cause; numbered from 0."""
+    """A state after which a bit is on, and a few states that exclude every possible cause; numbered from 0."""
 
     bit: int
-    state: int  # after it the bit is on
-    cleared_by: tuple[int, ...]  # states after which the bit is off, which together cover all blocks of that state
+    state: int  # the bit is on after this state
+    cleared_by: tuple[int, ...]  # states after which the bit is off; together they cover all blocks of that state
     states: int  # number of states in the data with a contradiction
     blocks: tuple[tuple[int, ...], ...]  # the blocks involved
 
 
 def find_contradiction(elimination: Elimination) -> Contradiction | None:
-    """Returns the contradiction with the shortest witness among those compared; None if the data are consistent."""
+    """Returns the contradiction with the shortest of several witnesses; None if the data are consistent."""
     wrong = elimination.unexplained
     if not wrong.any():
         return None
-    found = [(_witness(elimination, state, bit), state, bit) for state, bit in np.argwhere(wrong)[:_TRIED].tolist()]
-    cleared, state, bit = min(found, key=lambda one: len(one[0]))
+    tried = [(_witness(elimination, state, bit), state, bit) for state, bit in np.argwhere(wrong)[:_TRIED].tolist()]
+    cleared, state, bit = min(tried, key=lambda witness: len(witness[0]))
     blocks = tuple(tuple(block.bits.tolist()) for block in elimination.blocks)
     return Contradiction(bit, state, tuple(sorted(cleared)), int(wrong.any(axis=1).sum()), blocks)
 
 
 def _witness(elimination: Elimination, state: int, bit: int) -> list[int]:
-    """States without the bit that together show every block of this state, chosen greedily."""
+    """Greedily chooses states that leave the bit off and together contain the configuration of every block."""
     zeros = np.flatnonzero(~elimination.evidence.executions.after[:, bit])
     shared = np.stack([block.of_state[zeros] == block.of_state[state] for block in elimination.blocks], axis=1)
     unmet, chosen = np.ones(shared.shape[1], dtype=bool), list[int]()
@@ -154,7 +153,7 @@ def _witness(elimination: Elimination, state: int, bit: int) -> list[int]:
 
 
 class Recovered:
-    """The writes that executions confirm, clear and leave open, for given blocks; the data must be consistent."""
+    """The writes that consistent executions confirm, clear and leave open, for given blocks."""
 
     def __init__(self, executions: Executions, layout: Layout, blocks: Sequence[Sequence[int]]) -> None:
         self.executions, self.layout = executions, layout
@@ -194,11 +193,11 @@ class Recovered:
 
     @property
     def determined(self) -> bool:
-        """Whether no write is left open."""
+        """Whether every write is determined."""
         return self.seen == self.configurations and not self.undetermined
 
     def program(self) -> Program:
-        """Returns the program of the confirmed writes, without the open ones."""
+        """Builds the program of the confirmed writes, without the open writes."""
         templates = [
             (number, int(config), np.flatnonzero(row).tolist())
             for number, (block, rows) in enumerate(
@@ -208,11 +207,11 @@ class Recovered:
             if row.any()
         ]
         if not templates:
-            raise InputError("these states confirm no write, so there is no program; give more states")
+            raise InputError("these states confirm no writes, so there is no program; give more states")
         return Program.from_tables(self.layout, self.blocks, templates)
 
     def open_lines(self) -> Iterator[str]:
-        """Returns the writes that are not determined, as rules."""
+        """Yields the writes that are not determined, as rules."""
         for block, kept, proved in zip(
             self.elimination.blocks, self.elimination.open, self.elimination.confirmed, strict=True
         ):
@@ -224,6 +223,5 @@ class Recovered:
                 yield f"when {when} write {' '.join(self.layout.name_of(bit) for bit in written)}"
 
     def reproduced(self, program: Program) -> int:
-        """Returns the number of states for which a program takes the right step."""
-        made = successors(program, self.executions.before)
-        return int((made == self.executions.after).all(axis=1).sum())
+        """Returns the number of states for which a program takes the correct step."""
+        return int((successors(program, self.executions.before) == self.executions.after).all(axis=1).sum())

@@ -1,11 +1,11 @@
-"""Finds the smallest blocks that explain executions: bits that are read together must share a block.
+"""Finds the smallest blocks that explain executions; bits that are read together must share a block.
 
-Blocks that explain the data still do after some of them are joined, so the search begins with every bit in a
-separate block. A state that these blocks cannot explain (a bit is on afterwards, and every configuration is cleared)
-needs a block whose configuration in that state occurs in no state after which the bit is off. The smallest such sets
-of bits are the smallest sets that meet, for every such other state, the bits in which the two states differ; the
-blocks of these bits are joined. If several sets are possible, they are tried in turn; if none works, there are no
-blocks.
+Blocks that explain the data still explain it after some of them are joined, so the search starts with every bit in a
+separate block. A state is unexplained if a bit is on afterwards although the write is cleared for every configuration.
+Such a state needs a block whose configuration in that state does not occur in any state after which the bit is off. The
+smallest suitable sets of bits are the minimal sets that, for each of those other states, contain a bit in which the two
+states differ; the blocks of these bits are joined. Several possible sets are tried in turn; if none works, no blocks
+explain the data.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from bitwright.rules.layout import IntArray
 from bitwright.runs.observers import Progress
 
 MAX_FOUND = 6  # most bits of a block in the search
-_LOOKS = 400_000  # budget of the search; a join costs _JOIN steps, and every bit may be joined twice
+_LOOKS = 400_000  # search budget in steps; a join costs _JOIN steps, and every bit may be joined twice
 _JOIN = 2_000
-_ASKED = 6  # unexplained states of a bit that are compared, to find one with a single solution
-_KEPT = 1 << 28  # most bytes of cached candidates
+_COMPARED = 6  # unexplained states of a bit that are compared, to find a state with a single solution
+_CACHED = 1 << 28  # most bytes of cached candidates
 
 Block = tuple[int, ...]
 Blocks = frozenset[Block]
@@ -33,7 +33,7 @@ Blocks = frozenset[Block]
 
 @dataclass(frozen=True)
 class FoundBlocks:
-    """The blocks found, none of which can be split; or none, and whether that is proved."""
+    """The blocks of a search, none of which can be split, or None and whether that is proved."""
 
     blocks: list[list[int]] | None
     gave_up: bool = False  # the search ended without a result
@@ -42,24 +42,24 @@ class FoundBlocks:
 
     @property
     def unique(self) -> bool:
-        """Whether the search met no alternative."""
+        """Whether the search found no alternative."""
         return self.blocks is not None and not self.others
 
 
 def find_blocks(
     executions: Executions, most: int = MAX_FOUND, looks: int | None = None, progress: Progress | None = None
 ) -> FoundBlocks:
-    """Returns the smallest blocks, of at most `most` bits, that explain executions; `progress` gets the steps taken."""
+    """Returns the smallest blocks, of at most `most` bits, that explain executions; `progress` receives the steps."""
     looks = _LOOKS + 2 * _JOIN * len(executions.names) if looks is None else looks
     search = _Search(executions, most, SearchBudget(looks, progress))
     start = frozenset((bit,) for bit in range(len(executions.names)))
     try:
-        found = search.solve(start)
+        solution = search.solve(start)
     except SearchLimitError:
         return FoundBlocks(None, gave_up=True)
-    if found is None:
+    if solution is None:
         return FoundBlocks(None, unexplained=search.dead_end)
-    blocks = search.split(found)
+    blocks = search.split(solution)
     others = [list(other) for other in sorted(search.others) if not any(set(other) <= set(block) for block in blocks)]
     return FoundBlocks(sorted(map(list, blocks)), others=others)
 
@@ -82,41 +82,41 @@ class _Search:
         self.others: set[Block] = set()
         self.dead_end: tuple[int, int] | None = None
         self._ways: dict[tuple[int, int], tuple[list[list[Block]], Iterator[list[Block]]]] = {}
-        self._kept: dict[Block, Rows] = {}
-        self._may_keep = max(1, _KEPT // max(1, self.evidence.after.nbytes))
+        self._cache: dict[Block, Rows] = {}
+        self._most_cached = max(1, _CACHED // max(1, self.evidence.after.nbytes))
 
     def solve(self, blocks: Blocks) -> Blocks | None:
-        """Returns these blocks with the fewest joins that explain the data; None if there are none."""
+        """Joins as few blocks as possible to explain the data; returns None if that is impossible."""
         self.budget.spend(_JOIN)
         choices = self._choices(blocks)
         if not choices:
             return None if choices is None else blocks
-        plain = [choice for choice in choices if len(choice.ways) == 1]
-        if len(plain) > 1:  # apply all unique solutions at once
+        unique = [choice for choice in choices if len(choice.ways) == 1]
+        if len(unique) > 1:  # apply all unique solutions at once
             joined = blocks
-            for choice in plain:
+            for choice in unique:
                 joined = _join(joined, choice.ways[0])
-            found = self.solve(joined) if max(map(len, joined)) <= self.most else None
-            if found is not None:
-                return found
+            solution = self.solve(joined) if max(map(len, joined)) <= self.most else None
+            if solution is not None:
+                return solution
         choice = min(choices, key=lambda choice: (len(choice.ways), len(choice.ways[0])))
         for size in range(choice.size, self.most + 1):
             ways = self._joining(blocks, choice.state, choice.bit, size)
             for way in ways:
-                found = self.solve(_join(blocks, way))
-                if found is not None:
+                solution = self.solve(_join(blocks, way))
+                if solution is not None:
                     self.others.update(other for other in ways if other != way)
-                    return found
+                    return solution
         return None
 
     def _choices(self, blocks: Blocks) -> list[_Choice] | None:
-        """For every bit with unexplained states, the state with the fewest solutions; None if some state has none."""
+        """Finds the unexplained state with the fewest solutions for every bit; None if a state has no solution."""
         unexplained = self._unexplained(blocks)
         choices: list[_Choice] = []
         for bit in np.flatnonzero(unexplained.any(axis=0)).tolist():
             states = np.flatnonzero(unexplained[:, bit])
             best: _Choice | None = None
-            for state in states[np.linspace(0, len(states) - 1, min(_ASKED, len(states))).astype(int)].tolist():
+            for state in states[np.linspace(0, len(states) - 1, min(_COMPARED, len(states))).astype(int)].tolist():
                 choice = self._smallest(blocks, state, bit)
                 if choice is None:
                     self.dead_end = self.dead_end or (int(self._first[state]), bit)
@@ -137,7 +137,7 @@ class _Search:
         return None
 
     def _joining(self, blocks: Blocks, state: int, bit: int, size: int) -> list[Block]:
-        """Blocks, each joined from some of these, that sets of `size` bits require; small ones first."""
+        """Returns the joined blocks that sets of `size` bits require, smallest first."""
         of = {member: block for block in blocks for member in block}
         joined = {
             tuple(sorted(bit for block in {of[member] for member in way} for bit in block))
@@ -146,12 +146,12 @@ class _Search:
         return sorted((block for block in joined if len(block) <= self.most), key=lambda block: (len(block), block))
 
     def _read_together(self, state: int, bit: int, size: int) -> list[Block]:
-        """Returns the sets of `size` bits whose values in this state occur in no state that leaves the bit off."""
-        known, sizes = self._ways.get((state, bit)) or ([], self._sets(state, bit))
-        self._ways[state, bit] = known, sizes
-        while len(known) <= size:
-            known.append(next(sizes))
-        return known[size]
+        """Returns sets of `size` bits whose values in this state do not occur in any state that leaves the bit off."""
+        by_size, sizes = self._ways.get((state, bit)) or ([], self._sets(state, bit))
+        self._ways[state, bit] = by_size, sizes
+        while len(by_size) <= size:
+            by_size.append(next(sizes))
+        return by_size[size]
 
     def _sets(self, state: int, bit: int) -> Iterator[list[Block]]:
         zeros = ~self.evidence.executions.after[:, bit]
@@ -165,15 +165,15 @@ class _Search:
         return unpack_rows(self.evidence.after & ~some, self.evidence.bits)
 
     def _candidates(self, block: Block) -> Rows:
-        found = self._kept.get(block)
-        if found is None:
-            found = self.evidence.block(block).candidates
-            if len(self._kept) < self._may_keep:
-                self._kept[block] = found
-        return found
+        candidates = self._cache.get(block)
+        if candidates is None:
+            candidates = self.evidence.block(block).candidates
+            if len(self._cache) < self._most_cached:
+                self._cache[block] = candidates
+        return candidates
 
     def split(self, blocks: Blocks) -> Blocks:
-        """Returns the same blocks, each split as long as the parts still explain the data."""
+        """Splits blocks as long as the parts still explain the data."""
         for block in sorted(blocks, key=lambda block: (-len(block), block)):
             for chosen in range(1, 1 << len(block) - 1):
                 left = tuple(bit for place, bit in enumerate(block) if chosen >> place & 1)
@@ -191,7 +191,7 @@ def _join(blocks: Blocks, way: Block) -> Blocks:
 
 
 def _first_rows(executions: Executions) -> IntArray:
-    """Returns the first of each group of equal executions."""
+    """Returns the index of the first of each group of equal executions."""
     both = np.packbits(np.concatenate([executions.before, executions.after], axis=1), axis=1)
     return np.sort(np.unique(both, axis=0, return_index=True)[1])
 
@@ -200,10 +200,10 @@ def _first_rows(executions: Executions) -> IntArray:
 
 
 class SearchLimitError(Exception):
-    """The search exceeded its budget of looks."""
+    """Raised when a search exceeds its budget."""
 
 
-_TELL = 1_000  # steps between progress reports
+_REPORTED = 1_000  # steps between progress reports
 
 
 class SearchBudget:
@@ -211,30 +211,30 @@ class SearchBudget:
 
     def __init__(self, looks: int, progress: Progress | None = None) -> None:
         self.left = self.all = looks
-        self._progress, self._told = progress, looks
+        self._progress, self._last = progress, looks
 
     def spend(self, looks: int = 1) -> None:
-        """Spends that many steps; raises SearchLimitError if fewer remain."""
+        """Spends steps; raises SearchLimitError if fewer remain."""
         if self.left < looks:
             raise SearchLimitError
         self.left -= looks
-        if self._progress and self._told - self.left >= _TELL:
-            self._told = self.left
+        if self._progress and self._last - self.left >= _REPORTED:
+            self._last = self.left
             self._progress(self.all - self.left, self.all)
 
 
 def hitting_sets(member: BoolArray, most: int, budget: SearchBudget) -> Iterator[list[tuple[int, ...]]]:
-    """For sizes 0, 1, ... `most`: the minimal sets of that size that hit all given sets.
+    """Yields, for each size from 0 to `most`, the minimal sets of that size that hit all given sets.
 
-    `member[e, s]` is whether element e is in set s. Each step branches on the smallest set that is not hit.
+    `member[e, s]` is true if element e is in set s. Each step branches on the smallest set that is not hit.
     """
     member = member[:, np.argsort(member.sum(axis=0), kind="stable")]  # small sets first
     words = pack_rows(member)
     start = pack_rows(np.ones((1, member.shape[1]), dtype=bool))[0]
     smaller: list[frozenset[int]] = []
     for size in range(most + 1):
-        found = sorted({tuple(sorted(chosen)) for chosen in _branch(member, words, start, size, (), set(), budget)})
-        fresh = [chosen for chosen in found if not any(known <= set(chosen) for known in smaller)]
+        hitting = sorted({tuple(sorted(chosen)) for chosen in _branch(member, words, start, size, (), set(), budget)})
+        fresh = [chosen for chosen in hitting if not any(subset <= set(chosen) for subset in smaller)]
         smaller += map(frozenset, fresh)
         yield fresh
 

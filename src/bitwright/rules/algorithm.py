@@ -142,11 +142,11 @@ class Algorithm(Shown):
                 raise InputError(f"the {what} of an algorithm must be a str, got {_got(text)}")
         for what, words in (("inputs", self.inputs), ("outputs", self.outputs)):
             items = words if isinstance(words, tuple | list) else (words,)
-            items = [Word(bits.field.name, bits) if isinstance(bits, Bits | Ref) else bits for bits in items]  # type: ignore[arg-type]
-            for word in items:
+            named = [Word(item.field.name, item) if isinstance(item, Bits | Ref) else item for item in items]  # type: ignore[arg-type]
+            for word in named:
                 if not isinstance(word, Word):
                     raise InputError(f"{what} must be words such as Word('x', x[:]) or bits, got {_got(word)}")
-            object.__setattr__(self, what, tuple(items))
+            object.__setattr__(self, what, tuple(named))
         for name in ("steps", "matches", "examples"):
             if (value := getattr(self, name)) is not None:
                 if isinstance(value, bool | np.bool_):

@@ -158,7 +158,8 @@ class Recorder:
     """
 
     def __init__(self, source: Program | Layout, most_bytes: int = MAX_BYTES) -> None:
-        self._layout, self._program = (source.layout, source) if isinstance(source, Program) else (source, None)
+        self._program = source if isinstance(source, Program) else None
+        self._layout = source.layout if isinstance(source, Program) else source
         self._most_bytes = most_bytes
         self._rows, self._bytes = list[NDArray[np.uint8]](), 0
         self._outputs: list[NDArray[np.float32]] = []

@@ -81,7 +81,7 @@ def _what_went_wrong(ray: Any, error: Exception) -> Exception:
         return cause
     if isinstance(cause, ray.exceptions.WorkerCrashedError):
         kernel = "".join(f", or a CPU does not support {name}={core}" for name, core in kernel_settings().items())
-        return BitwrightError(f"Ray stopped because workers died repeatedly; perhaps memory ran out{kernel}")
+        return BitwrightError(f"Ray stopped: workers died repeatedly; perhaps memory ran out{kernel}")
     return BitwrightError(f"Ray stopped: {(str(cause).strip() or type(cause).__name__).splitlines()[0]}")
 
 

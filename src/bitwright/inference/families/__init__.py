@@ -1,1 +1,1 @@
-"""A program for every size, from executions at a few sizes."""
+"""Infers a program for every size from executions at a few sizes."""

@@ -1,4 +1,4 @@
-"""Finds a program for every size from executions at a few sizes: blocks, families, the cover and the open writes."""
+"""Finds the blocks, families, cover and open writes of a program for every size from executions at a few sizes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from bitwright.rules import Layout
 from bitwright.rules.tables import layout_of_names
 from bitwright.runs.progress import Progress
 
-_STEEPEST = 2  # largest coefficient |a|
-_MOST_JOINED = 20  # most choices of blocks
-_MOST_GROWN = 8  # most larger choices, if no index fits those
-_MOST_LARGER = 60  # most larger blocks
-_MOST_TOGETHER = 10  # most arrays read together at a place
+_STEEPEST = 2  # largest |a| in an index
+_MOST_JOINED = 20  # most choices of blocks to try
+_MOST_GROWN = 8  # most larger choices to try if no index fits these
+_MOST_LARGER = 60  # most larger blocks to try
+_MOST_TOGETHER = 10  # most arrays that are read together at a position
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Fitted:
     evidence: Evidences
     cover: Cover
     needs: Sufficient
-    space: VersionSpace  # at the deciding size, or past the largest size if the theorem does not apply
+    space: VersionSpace  # at the deciding size, or beyond the largest size if the theorem does not apply
 
     @property
     def determined(self) -> bool:
@@ -49,17 +49,17 @@ class Fitted:
 
 @dataclass(frozen=True)
 class FoundFamilies:
-    """The result of a search: a program, a contradiction at one size, or the reason why there is neither."""
+    """The result of a search: a program, a contradiction at one size, or the reason for finding neither."""
 
     fitted: Fitted | None = None
-    joined: JoinedBlocks | None = None  # the blocks found by the search
+    joined: JoinedBlocks | None = None  # the blocks, if the search determined them
     larger: str | None = None  # blocks of the same class that other programs may have
     contradiction: tuple[int, Contradiction] | None = None
     reason: str | None = None
 
     @property
     def unique_blocks(self) -> bool:
-        """Whether no other blocks explain the states: they were given, or the smallest choice is known to be unique."""
+        """Whether no other blocks explain the states, because they were given or the smallest choice is unique."""
         return self.joined is None or (self.joined.unique and self.larger is None)
 
 
@@ -79,32 +79,34 @@ class _FamilySearch:
         least = max([1, *(abs(one.length[1]) for array in self.arrays for one in array.dimensions if array.grows)])
         usual = sorted(self.executions)[-2]  # two sizes with positions between the bounds
         if usual < 2 * least + 2:
-            raise NoFamilyError(f"offsets of {least} need two sizes of at least {2 * least + 2}")
+            raise NoFamilyError(f"offsets of {least} need executions at two sizes of at least {2 * least + 2}")
         return list(range(least, max(least, (usual - 2) // 2) + 1))
 
     def usable(self, bounds: LineBounds) -> dict[int, Executions]:
-        """Returns the sizes at which bounds do not cross."""
+        """Returns the executions at sizes at which bounds do not cross."""
         return {size: one for size, one in self.executions.items() if size >= bounds.first}
 
     def joined(self, bounds: LineBounds, without: int | None = None) -> Iterator[JoinedBlocks]:
-        """Blocks that explain all states, leaving out one size if given."""
+        """Yields blocks that explain all states, without those of one size if given."""
         usable = {size: one for size, one in self.usable(bounds).items() if size != without}
-        known: set[Shape] = set()
+        seen: set[Shape] = set()
         for joined in join_blocks(self.arrays, self.layouts, usable, bounds, self.progress):
-            if joined.joins not in known:
-                known.add(joined.joins)
+            if joined.joins not in seen:
+                seen.add(joined.joins)
                 yield joined
 
     def families(self, blocks: Mapping[int, Blocks], bounds: LineBounds) -> list[FittedBlocks]:
-        """Families with these blocks."""
+        """Returns the families with these blocks."""
         usable = {size: those for size, those in blocks.items() if size >= bounds.first}
         return fit_blocks(self.arrays, self.layouts, usable, bounds)
 
     def contradiction(self, families: list[FittedBlocks], size: int) -> Contradiction | None:
-        """Returns the contradiction of the states of a size with these blocks, if there is one."""
+        """Returns a contradiction between the states of a size and these blocks, or None."""
         blocks = [bits for family in families for *_, bits in family.bits(self.arrays, self.layouts[size], size)]
         if sorted(bit for block in blocks for bit in block) != list(range(self.layouts[size].size)):
-            raise NoFamilyError(f"the block families of the other sizes do not divide the bits of size {size}")
+            raise NoFamilyError(
+                f"the block families of the other sizes do not cover each bit of size {size} exactly once"
+            )
         return find_contradiction(Elimination(Evidence(self.executions[size]), blocks))
 
     def fit(self, families: list[FittedBlocks], bounds: LineBounds) -> Fitted:
@@ -115,7 +117,7 @@ class _FamilySearch:
         return Fitted(evidence, cover, needs, version_space(evidence, needs.size or max(self.executions) + 1))
 
     def with_blocks(self, blocks: Mapping[int, Blocks], offsets: list[int], coefficients: range) -> FoundFamilies:
-        """Returns a fit with given blocks, or the first size at which no rules with them explain the states."""
+        """Fits programs with the given blocks, or returns the first size at which no such rules explain the states."""
         first: NoFamilyError | None = None
         for bounds in (LineBounds(a, b) for b in offsets for a in coefficients):
             try:
@@ -129,10 +131,10 @@ class _FamilySearch:
         raise first or NoFamilyError("no class to search")
 
     def with_joins(self, offsets: list[int], coefficients: range) -> FoundFamilies:
-        """Returns a fit with the smallest blocks that have one."""
+        """Fits programs with the smallest blocks that allow a fit."""
         first: NoFamilyError | None = None
         for b in offsets:
-            hopeless: bool | None = None  # whether no blocks of bits at one place fit
+            hopeless: bool | None = None  # whether no blocks of bits at the same position fit
             for joined in self.choices(LineBounds(1, b)):
                 if first is not None and hopeless is None:
                     hopeless = self.even_together(LineBounds(coefficients[-1], b)) is not None
@@ -147,11 +149,11 @@ class _FamilySearch:
                     larger = self.undecided_blocks(joined, fitted) if joined.unique and fitted.determined else None
                     return FoundFamilies(fitted, joined, larger)
         raise first or NoFamilyError(
-            "no blocks of at most 6 bits, joined in the same way everywhere, explain all states"
+            "no blocks of at most 6 bits, joined in the same way at every position, explain all states"
         )
 
     def choices(self, bounds: LineBounds) -> Iterator[JoinedBlocks]:
-        """The smallest blocks that explain all states; then larger blocks, for which some index may fit all sizes."""
+        """Yields the smallest blocks that explain all states, then larger blocks whose indices may fit all sizes."""
         tried: list[JoinedBlocks] = []
         for joined in islice(self.joined(bounds), _MOST_JOINED):
             yield replace(joined, unique=joined.unique and not tried)
@@ -163,7 +165,7 @@ class _FamilySearch:
                 yield replace(joined, blocks=blocks, unique=False)
 
     def groups(self) -> list[list[int]] | None:
-        """Arrays with the same growth, which may be read together at every place; None if there are too many."""
+        """Groups arrays with the same growth, which may be read together at every position; None if too many."""
         wide = {len(array.dimensions) for array in self.arrays if array.grows}
         found = [
             [n for n, array in enumerate(self.arrays) if array.grows and len(array.dimensions) == d]
@@ -173,7 +175,7 @@ class _FamilySearch:
         return [*found, still] if all(len(group) <= _MOST_TOGETHER for group in (*found, still)) else None
 
     def joined_by(self, groups: Sequence[Sequence[int]], bounds: LineBounds) -> JoinedBlocks:
-        """Blocks of arrays that are read together at every place."""
+        """Returns the blocks of arrays that are read together at every position."""
         joins = together(self.arrays, groups)
         bits = {size: [array.bits(self.layouts[size]) for array in self.arrays] for size in self.usable(bounds)}
         blocks = {size: [list(block) for block in sorted(partition(own, size, joins))] for size, own in bits.items()}
@@ -181,9 +183,10 @@ class _FamilySearch:
         return JoinedBlocks(joins, blocks, max(2, most), unique=False)
 
     def even_together(self, bounds: LineBounds) -> str | None:
-        """The reason why no program of a class fits, whichever bits at one place its blocks have; None if one may fit.
+        """Returns why no program of a class fits, whatever bits at a position its blocks contain; None if one may fit.
 
-        A program with smaller blocks is also one with larger blocks that have the union of their writes."""
+        A program with smaller blocks is also a program with larger blocks, which have the union of their writes.
+        """
         if (groups := self.groups()) is None:
             return None
         try:
@@ -197,7 +200,7 @@ class _FamilySearch:
         return Evidences(self.arrays, families, bounds, self.usable(bounds), self.layouts)
 
     def with_groups(self, offsets: list[int], coefficients: range) -> FoundFamilies | None:
-        """Returns a fit with blocks of all bits at a place, from which arrays are removed as long as a fit remains."""
+        """Fits blocks of all bits at a position, and removes arrays from them as long as a fit remains."""
         groups = self.groups()
         for bounds in (LineBounds(a, b) for b in offsets for a in coefficients):
             if groups is None or self.even_together(bounds) is not None:
@@ -216,7 +219,7 @@ class _FamilySearch:
         return None
 
     def undecided_blocks(self, joined: JoinedBlocks, fitted: Fitted) -> str | None:
-        """Larger blocks of the class with which other programs also fit, or may fit."""
+        """Names larger blocks of the class with which other programs fit or may fit; None if there are none."""
         bounds = fitted.evidence.bounds
         layouts = {size: self.layouts[size] for size in joined.blocks}
         ways = larger_blocks(self.arrays, layouts, bounds, joined.joins, joined.most)
@@ -233,12 +236,12 @@ class _FamilySearch:
         return None
 
     def wrong_size(self, offset: int) -> tuple[int, Contradiction] | None:
-        """Returns the size with the fewest states that contradict the only blocks that explain all other sizes.
+        """Returns the size with the fewest states that contradict the unique blocks of all other sizes.
 
-        None if some blocks of the class explain all sizes: then the blocks are wrong, not the states.
+        Returns None if some blocks of the class explain all sizes, because the states are not at fault then.
         """
         bounds = LineBounds(1, offset)
-        found: list[tuple[int, Contradiction]] = []
+        contradictions: list[tuple[int, Contradiction]] = []
         if next(self.joined(bounds), None) is not None:
             return None
         for size in self.usable(bounds):
@@ -246,8 +249,8 @@ class _FamilySearch:
             if joined is not None and joined.unique:
                 wrong = self.contradiction(self.families(joined.blocks, bounds), size)
                 if wrong is not None:
-                    found.append((size, wrong))
-        return min(found, key=lambda one: one[1].states, default=None)
+                    contradictions.append((size, wrong))
+        return min(contradictions, key=lambda pair: pair[1].states, default=None)
 
 
 def find_families(
@@ -256,11 +259,11 @@ def find_families(
     progress: Progress | None = None,
     let: str = "l",
 ) -> FoundFamilies:
-    """The shortest program of the smallest class with a consistent program; searches for blocks that are not given."""
+    """Returns the shortest program of the smallest consistent class; determines the blocks if they are not given."""
     coefficients = range(1, _STEEPEST + 1)
     first: NoFamilyError | None = None
     searches: list[tuple[_FamilySearch, list[int]]] = []
-    for halves in (False, True):  # then every second position as a separate array
+    for halves in (False, True):  # the second time with every second position as a separate array
         try:
             search = _FamilySearch(executions, progress, halves)
             if halves and not any(array.halved for array in search.arrays):
@@ -281,7 +284,7 @@ def find_families(
         if (wrong := search.wrong_size(offsets[0])) is not None:
             return FoundFamilies(contradiction=wrong)
         if (why := search.even_together(LineBounds(coefficients[-1], offsets[-1]))) is not None:
-            reason = f"{why}, even if all bits at a place are read together"
+            reason = f"{why}, even if all bits at a position are read together"
     if searches:
         most = searches[0][1][-1]
         reason += f" (indices a*i+b*{let}+c with |a| <= {coefficients[-1]} and |c| <= {most}; "

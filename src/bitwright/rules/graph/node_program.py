@@ -390,8 +390,8 @@ def check_graph(program: str, schema: Schema, topology: Topology, names: Sequenc
             raise InputError(f"'{path}' requires a board; give a shape such as board:20x30 or torus:20x30")
     if "simple" in schema.requires:
         if len(loops := np.flatnonzero(topology.port_node == topology.port_far)):
-            node = name(int(topology.port_node[loops[0]]))
-            raise InputError(f"{program} requires a graph without loops, but node {node} has one")
+            at = name(int(topology.port_node[loops[0]]))
+            raise InputError(f"{program} requires a graph without loops, but node {at} has one")
         pairs = topology.port_node * topology.nodes + topology.port_far
         distinct, counts = np.unique(pairs, return_counts=True)
         if len(several := np.flatnonzero(counts > 1)):
