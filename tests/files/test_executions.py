@@ -133,7 +133,7 @@ def test_arrays_of_other_types_are_refused_in_one_line(case: str, tmp_path: Path
 
 
 def test_executions_in_memory_are_arrays_of_bool() -> None:
-    for states, got in (([[1, 0]], "a list"), (B + 2, "one of uint8"), (None, "a NoneType")):
+    for states, got in (([[1, 0]], "list"), (B + 2, "an array of uint8"), (None, "NoneType")):
         with pytest.raises(InputError, match=f"before and after must be NumPy arrays of bool, got {got}"):
             Executions(B.astype(bool), states, ("a", "b"))  # type: ignore[arg-type]
 

@@ -177,7 +177,7 @@ def test_sizes_that_no_family_has() -> None:
     mixed = {5: text_at(SHIFT.format(1)), 6: text_at(down), 7: text_at(SHIFT.format(1))}
     found = infer({size: random_executions(program(size), 200) for size, program in mixed.items()})
     assert found.verdict == "NO FAMILY"
-    assert "is written at size 5, but by no index that fits the other sizes" in str(found)
+    assert "is written at size 5, but no index for it fits the other sizes" in str(found)
     assert "even if all bits at a position are read together (indices a*i+b*l+c with |a| <= 2 and |c| <= 2; " in str(
         found
     )

@@ -1,4 +1,4 @@
-"""The limit in closed form for orthonormal training data: two weights, a variance and a covariance, O(1) for any K.
+"""Closed forms of the limit for orthonormal training data: two weights, a variance and a covariance, O(1) in K.
 
 On orthonormal training inputs every kernel matrix is a multiple of the identity plus a rank-one matrix, and a test
 input that matches n of K examples has only two kernel values. In units of 1/(2 pi K), with z = 1/sqrt(n):
@@ -48,7 +48,7 @@ def _arcsin(z: float) -> float:
 
 
 def delta(n: ArrayLike) -> FloatArray:
-    """Returns the NNGP test kernel, matched minus unmatched example, times 2 pi K (g of App. D).
+    """Returns the NNGP test kernel, matched minus unmatched, times 2 pi K (g in App. D).
 
     (pi/2 + arcsin z) z + sqrt(1 - z^2) - 1 with z = 1/sqrt(n).
     """
@@ -58,7 +58,7 @@ def delta(n: ArrayLike) -> FloatArray:
 
 
 def beta(n: ArrayLike, kind: Kind = "ntk") -> FloatArray:
-    """Returns the same difference for the training kernel: f of Eq. (12) for the NTK, g for the last layer."""
+    """Returns the same difference for the training kernel: f in Eq. (12) for the NTK, g for the last layer."""
     if kind == "last-layer":
         return delta(n)
     n = np.asarray(n, dtype=np.float64)
@@ -67,13 +67,13 @@ def beta(n: ArrayLike, kind: Kind = "ntk") -> FloatArray:
 
 
 def diagonal(kind: Kind) -> float:
-    """a: the train kernel's diagonal minus its off-diagonal entry, times 2 pi K."""
+    """Returns a, the diagonal minus the off-diagonal entry of the train kernel, times 2 pi K."""
     return 2 * np.pi - 1 if check_choice("limit", kind, KINDS) == "ntk" else np.pi - 1
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Contributions of a matched and an unmatched example to the mean (w^1 and w^0 of App. C), by n.
+    """Contributions of a matched and an unmatched example to the mean (w^1 and w^0 in App. C), by n.
 
     mu_i = w0 c_i + (w1 - w0) m_i, where m_i of the c_i writers of bit i match.
     """
@@ -83,18 +83,18 @@ class Weights:
     gap: FloatArray  # w1 - w0, computed without cancellation
 
     def mean(self, writers: ArrayLike, matches: ArrayLike) -> FloatArray:  # (..., k)
-        """Returns the mean of the limit, Eq. (7); with one matching writer Eq. (15), with none Eq. (16)."""
+        """Returns the mean of the limit, Eq. (7); Eq. (15) with one matching writer, Eq. (16) with none."""
         axes = (..., None) if np.ndim(writers) else ...  # an axis for the bits
         return np.asarray(self.unmatched[axes] * np.asarray(writers) + self.gap[axes] * np.asarray(matches))
 
 
 def weights(n: ArrayLike, examples: int, kind: Kind = "ntk") -> Weights:
-    """w1 and w0 at the end of training (App. C, by Theorem A.1), for 0 <= n <= K. At n = 0 input and output are 0.
+    """Returns w1 and w0 after training (App. C, Theorem A.1), for 0 <= n <= K; at n = 0 input and output are 0.
 
     w1 - w0 = beta / a,   w0 = (a - n beta) / (a (a + K)),   w1 = (a (1 + beta) + beta (K - n)) / (a (a + K)).
 
-    >>> found = weights(2, examples=8)  # two of eight examples match
-    >>> print(f"{found.matched:.3f} {found.unmatched:.3f}")
+    >>> w = weights(2, examples=8)  # two of eight examples match
+    >>> print(f"{w.matched:.3f} {w.unmatched:.3f}")
     0.564 -0.011
     """
     n = check_matches(n, examples)
@@ -102,7 +102,7 @@ def weights(n: ArrayLike, examples: int, kind: Kind = "ntk") -> Weights:
     b = beta(safe, kind)
     w0 = (a - safe * b) / (a * (a + examples))
     w1 = (a * (1 + b) + b * (examples - safe)) / (a * (a + examples))
-    few = n <= 1  # then w1 = n exactly, and w0 = 0
+    few = n <= 1  # where w1 = n exactly, and w0 = 0
     return Weights(matched=np.where(few, n, w1), unmatched=np.where(few, 0.0, w0), gap=np.where(few, n, b / a))
 
 
@@ -113,7 +113,7 @@ def spectrum(examples: int, kind: Kind = "ntk") -> tuple[float, float]:
 
 
 def variance(n: ArrayLike, examples: int, kind: Kind = "ntk") -> FloatArray:
-    """Returns the variance of one output coordinate over random initializations, Eq. (4) and App. D; by n.
+    """Returns the variance of an output coordinate over random initializations, by n (Eq. (4) and App. D).
 
     2 pi K sigma^2 = (pi - 1)(1 + n w1^2 + (K - n) w0^2) + (1 - s)^2 - 2 n w1 delta,   s = n w1 + (K - n) w0.
 
@@ -129,7 +129,7 @@ def variance(n: ArrayLike, examples: int, kind: Kind = "ntk") -> FloatArray:
 
 
 def covariance(n: ArrayLike, other: ArrayLike, shared: ArrayLike, examples: int, kind: Kind = "ntk") -> FloatArray:
-    """Covariance of one output coordinate for two inputs with n and `other` matches, `shared` of them in common.
+    """Returns the covariance of an output coordinate for two inputs with n and `other` matches, `shared` in common.
 
     Eq. (4) with x, x' in place of x, x: kappa(x, x') + w' M w' - w' g(x') - w(x')' g(x).
     """

@@ -1,4 +1,4 @@
-"""Decisions of the limit as a proved table over (n, c, m).
+"""The decisions of the limit as a proved table over (n, c, m).
 
 If m of a bit's c writers match in a state with n matches, the bit has the mean w0 c + (w1 - w0) m. The mean grows with
 m because w1 - w0 = beta(n)/(2 pi - 1) and beta(n) >= (pi - 1)/sqrt(n) > 0. A rounding is therefore one integer for each
@@ -8,7 +8,7 @@ For m = 1 this is Assumption 5.1; for m = 0 it never holds, since rho >= 0. The 
 floor(c rho(n)/(K + 2 pi - 1)) + 1. Since rho(n) grows with n (theory.md, Decisions), interval arithmetic has to prove
 only both ends of every range of n with the same integer.
 
-This module also determines how many examples a state can match (n), and on what grounds.
+This module also determines how many examples a state can match (n), and how that is known.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CLOSE = 1e-9  # interval arithmetic decides ties closer than this (relative); do
 
 
 def rho(n: ArrayLike) -> FloatArray:
-    """n - (2 pi - 1)/beta(n) for n >= 1; exactly 0 at n = 1, and below n everywhere."""
+    """Returns n - (2 pi - 1)/beta(n) for n >= 1; exactly 0 at n = 1, and less than n everywhere."""
     n = np.asarray(n, dtype=np.float64)
     return np.where(n <= 1, 0.0, n - (2 * pi - 1) / beta(np.maximum(n, 1)))
 
@@ -46,23 +46,23 @@ def rho(n: ArrayLike) -> FloatArray:
 def matches_needed(
     n_max: int, writers: IntArray, examples: int, close: float = CLOSE
 ) -> IntArray:  # (n_max + 1, len(writers))
-    """How many of a bit's c writers must match for a mean above 0: floor(c rho(n)/(K + 2 pi - 1)) + 1, for each n, c.
+    """Returns how many of c writers must match for a mean above 0, floor(c rho(n)/(K + 2 pi - 1)) + 1, by n and c.
 
-    Quotients within `close` of an integer, which doubles cannot decide, are decided in interval arithmetic.
+    Interval arithmetic decides quotients within `close` of an integer, which doubles cannot decide.
     """
     quotient = np.multiply.outer(rho(np.arange(n_max + 1)), writers) / (examples + 2 * pi - 1)
     needed = np.floor(quotient).astype(np.int64) + 1
     nearest = np.rint(quotient)
     ties = (np.abs(quotient - nearest) <= close * np.maximum(nearest, 1)) & (nearest >= 1)
     for n, at in np.argwhere(ties).tolist():
-        below = int(nearest[n, at])  # is this many matches enough for a mean above 0?
+        below = int(nearest[n, at])  # the mean may be above 0 with this many matches
         # A mean of exactly 0 would round to 0.
         needed[n, at] = below if mean_is_positive(examples, n, int(writers[at]), below) else below + 1
     return needed
 
 
 def mean_is_positive(examples: int, n: int, writers: int, matches: int) -> bool | None:
-    """Returns whether c w0 + m (w1 - w0) > 0, proved; None if no precision distinguishes it from 0."""
+    """Proves whether c w0 + m (w1 - w0) > 0; returns None if no precision distinguishes it from 0."""
     from bitwright.theory.intervals import enclose, precision
 
     for bits in (128, 512, 2048):
@@ -95,7 +95,7 @@ class Decisions:
 
     @cached_property
     def needed(self) -> IntArray:  # (n_max + 1, len(writers))
-        """The number of matches a bit needs, by n and number of writers."""
+        """The number of matches that a bit needs, by n and number of writers."""
         if self.rounding != "sign":
             return np.ones((self.n_max + 1, len(self.writers)), dtype=np.int64)
         columns = [self._proved_column(c) for c in self.writers.tolist()]
@@ -135,15 +135,13 @@ class Decisions:
         return column
 
     def _prove(self, n: int, c: int, m: int, above: bool) -> None:
-        """Raises BitwrightError unless the mean is proved to lie on this side of 0."""
+        """Raises BitwrightError unless the mean is proved to be on this side of 0."""
         if mean_is_positive(self.examples, n, c, m) is not above:
-            raise BitwrightError(
-                f"the decision at n = {n:,}, K = {self.examples:,} could not be proved; please report this"
-            )
+            raise BitwrightError(f"cannot prove the decision at n = {n:,}, K = {self.examples:,}; please report this")
 
 
 def decide(program: Program, examples: int, rounding: Rounding | None) -> Decisions:
-    """Returns the decisions for every n that a state of this program can have; by the rules if `rounding` is None."""
+    """Returns the decisions for every possible n of a program's states, by the rules if `rounding` is None."""
     n_max = len(np.unique(program.template_block))  # at most one match in each block with templates
     return Decisions(rounding, examples, np.unique(program.writers[program.writers > 0]), n_max)
 
@@ -157,10 +155,10 @@ SOURCES = ("blocks", "declared", "reachable")
 
 @dataclass(frozen=True)
 class Range:
-    """How large n can get, and on what grounds.
+    """A bound on n, and its source.
 
-    blocks: at most one match for each block, proved. declared: assumed from the algorithm's declaration. reachable:
-    the largest n seen in runs of the inputs named in `scope`.
+    blocks: proved, at most one match for each block. declared: assumed, as declared by the algorithm. reachable: the
+    largest n observed in runs of the inputs in `scope`.
     """
 
     n_max: int
@@ -175,7 +173,7 @@ class Range:
 
 
 def blocks_range(program: Program) -> Range:
-    """Returns n <= the number of blocks with templates, which holds in every state."""
+    """Returns the bound of the blocks with templates, which applies to every state."""
     count = len(np.unique(program.template_block))
     return Range(count, "blocks", "every state: at most one match in each block that has templates")
 
@@ -189,17 +187,17 @@ def cells_range(pattern: Pattern) -> Range:
 
 def deciding_kinds(pattern: Pattern) -> list[int]:
     """Returns the kinds with ports; other kinds have nothing to decide."""
-    found = [number for number, kind in enumerate(pattern.kinds) if kind.ports]
-    if not found:
+    kinds = [number for number, kind in enumerate(pattern.kinds) if kind.ports]
+    if not kinds:
         raise InputError("no cell of this program writes anything, so there is nothing to decide")
-    return found
+    return kinds
 
 
 def declared_range(algorithm: Algorithm) -> Range:
-    """Returns the declared range; if it is no smaller than the range from the blocks, returns that instead."""
+    """Returns the declared range, or the range from the blocks if it is at most as large."""
     if algorithm.matches is None:
         raise InputError(
-            f"{algorithm.name} declares no bound on its matches; use n from its blocks, or add a 'matches' line"
+            f"{algorithm.name} declares no bound on its matches; use the bound of its blocks, or add a 'matches' line"
         )
     proved = blocks_range(algorithm.program)
     if algorithm.matches >= proved.n_max:
@@ -209,7 +207,7 @@ def declared_range(algorithm: Algorithm) -> Range:
 
 
 def check_examples(program: Program, examples: int | None) -> int:
-    """Returns K, by default one example for each template; raises InputError for too few or too many."""
+    """Returns K, by default one example per template; raises InputError for too few or too many examples."""
     K = program.templates if examples is None else whole_number(examples, "the number of examples")
     if program.templates > K:
         raise InputError(
@@ -221,7 +219,7 @@ def check_examples(program: Program, examples: int | None) -> int:
 
 
 def training_size(algorithm: Algorithm, rounding: str, padding: int | None = None) -> int:
-    """Returns K: the templates plus the given padding or, for the sign rule, what the algorithm declares."""
+    """Returns K: the templates plus padding or, for the sign rule, the number that the algorithm declares."""
     templates = algorithm.program.templates
     if padding is not None:
         return templates + padding

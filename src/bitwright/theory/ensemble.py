@@ -1,4 +1,4 @@
-"""The number of networks to average (Section 6): Eq. (8) as printed, its tight form, and for calibrated rounding.
+"""The number of networks to average (Section 6): Eq. (8) as printed, its tight form, and calibrated rounding.
 
 The average of N independent networks errs on one bit with probability at most exp(-N gap^2/(2 sigma^2)), where gap is
 the distance of the mean from the threshold. A union bound over bits, and over every covered input, gives N.
@@ -29,7 +29,7 @@ SCOPES: tuple[Scope, ...] = ("input", "inputs", "runs")
 
 @dataclass(frozen=True)
 class EnsembleSize:
-    """N for one rounding rule, or None if no finite ensemble suffices; `reason` explains the number."""
+    """N for a rounding rule, or None if no finite ensemble suffices; `reason` explains the number."""
 
     networks: int | None
     reason: str
@@ -49,7 +49,7 @@ def check_delta(delta: float) -> None:
 
 
 def log_inputs(program: Program) -> float:
-    """Returns ln of the number of test inputs: each block matches none or one of its t templates, prod (t + 1)."""
+    """Returns the logarithm of the number of test inputs, prod (t + 1); a block matches one of t templates or none."""
     counts = np.bincount(program.template_block, minlength=program.blocks)
     return float(np.log1p(counts).sum())
 
@@ -65,9 +65,9 @@ def sign_size(
     within: Range | None = None,
     steps: int | None = None,
 ) -> EnsembleSize:
-    """N for the sign rule: Eq. (8) as printed, 8 max(sigma^2/mu^2) ln(2K/delta), or its tight form.
+    """Returns N for the sign rule: Eq. (8) as printed, 8 max(sigma^2/mu^2) ln(2K/delta), or its tight form.
 
-    The tight form allows a one-sided error below `|mu|` instead of `|mu|/2` on the k bits: 2 max(...) ln(k/delta).
+    The tight form allows a one-sided error of `|mu|` instead of `|mu|/2` on the k bits: 2 max(...) ln(k/delta).
 
     >>> from bitwright import addition
     >>> sign_size(addition(10).program, 0.01).networks, sign_size(addition(10).program, 0.01, printed=False).networks
@@ -84,11 +84,11 @@ def sign_size(
     if (means <= 0).any():
         at = int(np.argmax(means <= 0))
         bit, c = program.layout.name_of(int(worst.bits[at])), int(worst.writers[at])
-        found = int(worst.matches[at])
+        n_wrong = int(worst.matches[at])
         reason = (
-            f"the mean of {bit}, which {c:,} templates write, can have the wrong sign at n = {found:,}; add padding"
+            f"the mean of {bit}, which {c:,} templates write, can have the wrong sign at n = {n_wrong:,}; add padding"
         )
-        return EnsembleSize(None, reason, found)
+        return EnsembleSize(None, reason, n_wrong)
     gap = np.full(feasible.last + 1, np.inf)  # by n; infinite where no error is possible
     gap[worst.matches] = means
     unset, fewest = feasible.unset()
@@ -110,7 +110,7 @@ def calibrated_size(
     examples: int | None = None,
     within: Range | None = None,
 ) -> EnsembleSize:
-    """N for calibrated rounding, whose gap is (w1 - w0)/2 for every bit: 8 max(sigma^2/(w1 - w0)^2) ln(k .../delta).
+    """Returns N for calibrated rounding, with the gap (w1 - w0)/2: 8 max(sigma^2/(w1 - w0)^2) ln(k .../delta).
 
     >>> from bitwright import addition
     >>> calibrated_size(addition(10).program, 0.01).networks
@@ -132,16 +132,16 @@ def sizes(
     padding: int | None = None,
     masked: bool = True,
 ) -> dict[str, Any]:
-    """Returns all three sizes with their K and range of n, ready for JSON.
+    """Returns all three sizes with their K and range of n, in a form for JSON.
 
     Args:
-        what: an algorithm, for networks of its whole state; or a pattern, for networks of cells that are correct in
-            every local state of every kind. Kinds share delta equally, and the result is the largest size any of them
-            needs.
+        what: an algorithm, for networks of the entire state; or a pattern, for networks of cells that are correct in
+            every local state of every kind. Kinds share delta equally, and the result is the largest size that any
+            kind needs.
         delta: the error probability.
         scope: one input, all inputs, or all runs.
         within: the range of n, by default from the blocks.
-        padding: examples to add to the templates; None for the algorithm's declaration.
+        padding: examples to add to the templates; None for the number that the algorithm declares.
         masked: whether bits that nothing writes are fixed to 0.
     """
     check_delta(delta)
@@ -159,8 +159,8 @@ def sizes(
     steps = None if isinstance(what, Pattern) else what.steps
 
     def largest(size: Callable[[Program], EnsembleSize]) -> dict[str, Any]:
-        found = [size(program) for program in programs]  # None counts as infinite
-        return asdict(max(found, key=lambda one: (one.networks is None, one.networks or 0, one.ratio or 0)))
+        by_program = map(size, programs)  # None counts as infinite
+        return asdict(max(by_program, key=lambda item: (item.networks is None, item.networks or 0, item.ratio or 0)))
 
     return {
         "delta": delta,
@@ -170,16 +170,16 @@ def sizes(
         "assumption": within.assumption,
         "covers": within.covers,
         "examples": examples,
-        "sign": largest(lambda one: sign_size(one, share, scope, steps=steps, **by_sign)),
-        "sign_tight": largest(lambda one: sign_size(one, share, scope, printed=False, steps=steps, **by_sign)),
-        "calibrated": largest(lambda one: calibrated_size(one, share, scope, examples=examples["calibrated"], **how)),
+        "sign": largest(lambda p: sign_size(p, share, scope, steps=steps, **by_sign)),
+        "sign_tight": largest(lambda p: sign_size(p, share, scope, printed=False, steps=steps, **by_sign)),
+        "calibrated": largest(lambda p: calibrated_size(p, share, scope, examples=examples["calibrated"], **how)),
         **more,
         "program_id": program.id,
     }
 
 
 def _spread(feasible: Feasible, examples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns every n with a positive variance (it is 0 at n = 1), and sigma^2 there."""
+    """Returns every n with a positive variance (it is 0 at n = 1), and sigma^2 for each."""
     check_examples(feasible.program, examples)
     n = np.arange(max(2, feasible.first), feasible.last + 1)
     return n, variance(n, examples)

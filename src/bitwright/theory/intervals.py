@@ -1,4 +1,4 @@
-"""The closed forms in interval arithmetic: every number has a proven enclosure (python-flint's Arb balls)."""
+"""Evaluates the closed forms in interval arithmetic; every number has a proved enclosure (an Arb ball)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import flint
 
 Ball = flint.arb
 _LOCK = RLock()
-PRECISION = 128  # bits; far more than any decision needs, at microseconds for each number
+PRECISION = 128  # bits; far more than any decision needs, at microseconds per number
 
 
 @contextmanager

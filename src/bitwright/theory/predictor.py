@@ -1,6 +1,6 @@
-"""Kernels of wide two-layer ReLU networks for any inputs, Eq. (1)-(2), and Theorem 3.1 by dense linear algebra.
+"""Kernels of wide two-layer ReLU networks for any inputs, Eq. (1)-(2), and Theorem 3.1 with dense linear algebra.
 
-It works for any training set and serves as the check on every closed form.
+This module works for any training set and is the check of every closed form.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _SNAP = 1e-14  # cosines this close to +-1 belong to equal or opposite vectors, 
 
 
 def nngp(x: FloatArray, y: FloatArray) -> FloatArray:  # (p, d), (q, d) -> (p, q)
-    """Eq. (2): `|x||y|/(2 pi d) ((pi - theta) cos theta + sin theta)`, theta the angle, d the input dimension."""
+    """Returns the NNGP kernel, Eq. (2): `|x||y|/(2 pi d) ((pi - theta) cos theta + sin theta)` with angle theta."""
     norms, cosine, theta = _angles(x, y)
     return np.asarray(norms * ((np.pi - theta) * cosine + np.sin(theta)) / (2 * np.pi * x.shape[1]))
 
 
 def ntk(x: FloatArray, y: FloatArray) -> FloatArray:  # (p, d), (q, d) -> (p, q)
-    """Eq. (1): x'y (pi - theta)/(2 pi d) plus the NNGP kernel."""
+    """Returns the NTK, Eq. (1): x'y (pi - theta)/(2 pi d) plus the NNGP kernel."""
     norms, cosine, theta = _angles(x, y)
     return np.asarray(norms * (2 * (np.pi - theta) * cosine + np.sin(theta)) / (2 * np.pi * x.shape[1]))
 
@@ -48,7 +48,7 @@ def _angles(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, Float
     return norms, cosine, np.arccos(cosine)
 
 
-_ZERO = 1e-10  # relative to the largest eigenvalue; smaller ones count as 0
+_ZERO = 1e-10  # relative to the largest eigenvalue; smaller eigenvalues count as 0
 
 
 @one_thread()
@@ -67,7 +67,7 @@ def kernel_ends(inputs: FloatArray, first_layer: float = 1.0) -> tuple[float, fl
     return float(values[values > _ZERO * high][0]), high
 
 
-MAX_EXAMPLES = 5_000  # a dense solve beyond this takes minutes
+MAX_EXAMPLES = 5_000  # larger dense solves take minutes
 
 
 def check_size(examples: int) -> None:
@@ -101,7 +101,9 @@ class Predictor:
             if not np.isfinite(array).all():
                 raise InputError("a training set must be finite, got NaN or infinity")
         if len(self.inputs) != len(self.labels):
-            raise InputError(f"every input needs a label, got {len(self.inputs)} inputs and {len(self.labels)} labels")
+            raise InputError(
+                f"every input needs a label, got {len(self.inputs):,} inputs and {len(self.labels):,} labels"
+            )
         check_size(len(self.inputs))
 
     @cached_property
@@ -116,7 +118,7 @@ class Predictor:
 
     @one_thread()
     def mean(self, tests: FloatArray) -> FloatArray:  # (p, d) -> (p, k)
-        """Eq. (3): Theta(x, X) Theta^-1 Y.
+        """Returns the mean, Eq. (3): Theta(x, X) Theta^-1 Y.
 
         >>> Predictor(np.eye(2), np.eye(2)).mean(np.array([[0.6, 0.8]])).round(3)
         array([[0.445, 0.661]])
@@ -125,18 +127,18 @@ class Predictor:
 
     @one_thread()
     def covariance(self, tests: FloatArray, others: FloatArray | None = None) -> FloatArray:  # (p, d), (q, d) -> (p, q)
-        """Eq. (4) between test inputs; output coordinates are independent and have the same covariance.
+        """Returns the covariance of test inputs, Eq. (4); output coordinates are independent and have the same one.
 
         >>> Predictor(np.eye(2), np.eye(2)).covariance(np.array([[0.6, 0.8]])).round(4)
         array([[0.0314]])
         """
         others = tests if others is None else others
-        one = kernel(self.kind, tests, self.inputs) @ self._inverse
-        two = kernel(self.kind, others, self.inputs) @ self._inverse
+        left = kernel(self.kind, tests, self.inputs) @ self._inverse
+        right = kernel(self.kind, others, self.inputs) @ self._inverse
         prior = nngp(self.inputs, self.inputs)
         return np.asarray(
             nngp(tests, others)
-            + one @ prior @ two.T
-            - one @ nngp(self.inputs, others)
-            - nngp(tests, self.inputs) @ two.T
+            + left @ prior @ right.T
+            - left @ nngp(self.inputs, others)
+            - nngp(tests, self.inputs) @ right.T
         )

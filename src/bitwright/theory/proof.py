@@ -1,9 +1,9 @@
-"""The proofs behind a certificate: every possible n, in interval arithmetic.
+"""Proves a certificate for every possible n, in interval arithmetic.
 
 A state has one configuration for each block, independent of the other blocks. For a given bit, a block contributes a
-match that writes it, a match that does not, or no match. A block is full if every configuration of it has a template,
-so it always matches; a block always writes a bit if all of its templates do. Let B blocks have templates, F of them
-full; let a full blocks and e other blocks always write the bit. Then:
+match that writes it, a match that does not, or no match. A block is full if each of its configurations has a template,
+so that it always matches; a block always writes a bit if all of its templates write it. Let B blocks have templates, F
+of them full; let a full blocks and e other blocks always write the bit. Then:
 
     every n from F to B occurs;    the least m at n is a + max(0, n - (B - e));
     a least m of 0 can be made 1 if a template of a full block writes the bit, or if n > F.
@@ -41,12 +41,12 @@ class Situations:
     bits: IntArray
 
     def where(self, chosen: IntArray | NDArray[np.bool_]) -> Situations:
-        """Returns the chosen situations."""
+        """Selects situations."""
         return Situations(self.matches[chosen], self.writers[chosen], self.matching[chosen], self.bits[chosen])
 
 
 class Feasible:
-    """The situations of a program's bits in states with at most `most` matches."""
+    """The possible situations of the bits of a program in states with at most `most` matches."""
 
     def __init__(self, program: Program, most: int) -> None:
         templates = np.bincount(program.template_block, minlength=program.blocks)
@@ -67,7 +67,7 @@ class Feasible:
         self.written = np.flatnonzero(program.writers)
 
     def situations(self) -> Iterator[Situations]:
-        """Yields situations of set bits (m >= 1): for every n and every least m, the bit with most writers.
+        """Yields situations of set bits (m >= 1): for every n and every least m, the bit with the most writers.
 
         The least m of a bit is constant up to n = B - e and grows with n from there. The second part is enumerated
         bit by bit, with at most one entry for each block that always writes a bit.
@@ -76,8 +76,9 @@ class Feasible:
         writers, a, e = self.program.writers[bits], self.always_full[bits], self.always_open[bits]
         turn, at_once = self.blocks - e, self.chosen_full[bits] | (a > 0)
         for level in np.unique(np.maximum(a, 1)).tolist():
-            mine = np.maximum(a, 1) == level
-            for chosen, least, most in ((mine & at_once, self.full, self.full), (mine, self.full + 1, self.last)):
+            at_level = np.maximum(a, 1) == level
+            ranges = ((at_level & at_once, self.full, self.full), (at_level, self.full + 1, self.last))
+            for chosen, least, most in ranges:
                 if not chosen.any():
                     continue
                 n = np.arange(least, min(most, self.last, int(turn[chosen].max())) + 1)
@@ -90,7 +91,7 @@ class Feasible:
 
     @cached_property
     def _kinds(self) -> IntArray:
-        """Returns the first of all written bits with the same writers and the same kinds of blocks."""
+        """The first bit of each group of written bits with equal numbers of writers and equal kinds of blocks."""
         bits = self.written
         columns = [x[bits] for x in (self.program.writers, self.always_full, self.always_open, self.chosen_full)]
         order = np.lexsort(columns)
@@ -99,10 +100,10 @@ class Feasible:
         return np.sort(bits[order[new]])
 
     def _most_writers(self, chosen: IntArray, turn: IntArray, writers: IntArray) -> IntArray:  # (B + 1,)
-        """Returns, for every n, the chosen bit with most writers that turns at n or later; the first in a tie."""
+        """Returns, for every n, the chosen bit with the most writers that turns at n or later; the first in a tie."""
         order = chosen[np.lexsort((-chosen, writers[chosen]))]
         best = np.full(self.blocks + 1, -1)
-        best[turn[order]] = order  # the last of equal turns remains: it has most writers
+        best[turn[order]] = order  # the last of equal turns remains, which has the most writers
         rank = np.full(len(turn) + 1, -1)
         rank[order] = np.arange(len(order))
         highest = np.maximum.accumulate(rank[best][::-1])[::-1]
@@ -126,15 +127,15 @@ class Feasible:
 
     @cached_property
     def least(self) -> Situations:
-        """Returns, for every n, the fewest matches m that set a bit, and a bit with most writers among those."""
+        """The fewest matches m that set a bit, for every n, and the bit with the most writers among these."""
         share = 1 / (2 * int(self.program.writers.max()) + 2)  # the number of writers only breaks ties in m
         return self.worst(lambda _, writers, matching: np.float64(share) * writers - matching)
 
     @cached_property
     def tightest(self) -> Situations:
-        """Returns, for every n, the set bit with the largest c/m, for which the sign rule is tightest.
+        """The set bit with the largest c/m for every n, for which the sign rule is tightest.
 
-        This is exact, because two such fractions differ by at least a part in c m, more than a double's rounding.
+        This is exact, because two such fractions differ by at least one part in c m, more than a double's rounding.
         """
         return self.worst(lambda _, writers, matching: writers / matching)
 
@@ -165,10 +166,10 @@ class Situation:
 
 @dataclass(frozen=True)
 class Proof:
-    """The first failure of the rounding, if any, and its margin."""
+    """The first failure of the rounding, if any, and the margin."""
 
     failing: Situation | None
-    certainly_fails: bool  # also False if no precision could decide
+    certainly_fails: bool  # False also if no precision could decide
     margin: float
     margin_enclosure: str
     margin_unset: float | None
@@ -176,7 +177,7 @@ class Proof:
 
 
 def prove_calibrated(feasible: Feasible, examples: int, progress: Progress | None, ports: bool = False) -> Proof:
-    """Proves w1 - w0 > 0 for every n; then zhat = m, and a bit with m matching writers has margin |m - 1/2| gaps.
+    """Proves w1 - w0 > 0 for every n, so that zhat = m and a bit with m matching writers has margin |m - 1/2| gaps.
 
     With `ports`, only written bits are read.
     """
@@ -245,7 +246,7 @@ def least_means(feasible: Feasible, examples: int) -> tuple[Situations, FloatArr
 
 
 def _lowest_mean(feasible: Feasible, examples: int) -> tuple[Situation, Ball]:
-    """Encloses the smallest mean of any set bit: the lowest of all that doubles cannot distinguish from it."""
+    """Encloses the smallest mean of any set bit, the lowest among those that doubles cannot distinguish."""
     w = weights(np.arange(feasible.last + 1), examples)
     means, doubt = _means(least_means(feasible, examples)[0], w)
     most = (means + doubt).min()
@@ -262,7 +263,7 @@ def _lowest_mean(feasible: Feasible, examples: int) -> tuple[Situation, Ball]:
 
 
 def _means(found: Situations, w: Weights) -> tuple[FloatArray, FloatArray]:
-    """Returns means, and a bound on their rounding error."""
+    """Returns the means, and a bound on their rounding error."""
     below, above = w.unmatched[found.matches] * found.writers, w.gap[found.matches] * found.matching
     return below + above, _CLOSE * (above - below)
 
@@ -275,7 +276,7 @@ def _each(found: Situations) -> Iterator[Situation]:
 def _expect(certain: bool, n: int) -> None:
     """Checks an inequality that theory proves for every n."""
     if not certain:
-        raise BitwrightError(f"the signs of w0 and w1 - w0 at n = {n:,} could not be proved; please report this")
+        raise BitwrightError(f"cannot prove the signs of w0 and w1 - w0 at n = {n:,}; please report this")
 
 
 def _tell(progress: Progress | None, n: int, last: int) -> None:
@@ -284,7 +285,7 @@ def _tell(progress: Progress | None, n: int, last: int) -> None:
 
 
 def smallest_examples(program: Program, within: Range | None = None) -> int:
-    """Returns the smallest K for which the sign rule is certified: the largest floor(c rho(n)/m - (2 pi - 1)) + 1.
+    """Returns the smallest K for which the sign rule is certified, the largest floor(c rho(n)/m - (2 pi - 1)) + 1.
 
     >>> from bitwright import multiplication
     >>> program = multiplication(10).program
@@ -301,8 +302,8 @@ def check_range(program: Program, within: Range) -> Feasible:
     feasible = Feasible(program, within.n_max)
     if feasible.last < feasible.first:
         raise InputError(
-            f"every state matches {feasible.first:,} templates or more, so none has n <= {within.n_max:,}; "
-            "use n from its blocks"
+            f"every state matches at least {feasible.first:,} templates, so none has n <= {within.n_max:,}; "
+            "use the range of n from the blocks"
         )
     if not len(feasible.least.matches):
         within_n = f"with n <= {feasible.last:,} " if len(feasible.written) else ""

@@ -1,4 +1,4 @@
-"""Rounds real outputs to bits: the paper's sign rule, and calibrated rounding, which corrects for interference.
+"""Rounds real outputs to bits with the paper's sign rule, or calibrated rounding, which corrects for interference.
 
 Both receive the number of examples that write each bit (c, from the training set) and that the input matches (n, from
 the encoding); `calibrated` derives its threshold from both.
@@ -29,9 +29,7 @@ ROUNDINGS: tuple[Rounding, ...] = ("calibrated", "sign")
 def check_states_rounding(rounding: str) -> None:
     """Raises InputError for the sign rule, since networks trained on states output 0 for bits that are off."""
     if rounding != "calibrated":
-        raise InputError(
-            f"a network trained on states is rounded halfway between its labels; omit the rounding {rounding}"
-        )
+        raise InputError(f"networks trained on states round halfway between their labels; omit the rounding {rounding}")
 
 
 def scale_weights(n: ArrayLike, examples: int, scale: Scale) -> Weights:
@@ -62,7 +60,7 @@ class Thresholds:
 
     at: FloatArray  # (batch, k)
     unit: FloatArray  # (batch,)
-    at_stake: BoolArray  # (batch,) whether there is a margin: not if nothing matches, nor at n = 1 under `sign`
+    at_stake: BoolArray  # (batch,) whether there is a margin; none if nothing matches, or at n = 1 under `sign`
 
     @classmethod
     def of(
@@ -73,7 +71,7 @@ class Thresholds:
         examples: int,
         kind: Scale = "ntk",
     ) -> Thresholds:
-        """sign: 0 (Section 6). calibrated: c w0 + (w1 - w0)/2, halfway between zero and one matching writers."""
+        """Computes thresholds: sign 0 (Section 6), calibrated c w0 + (w1 - w0)/2, halfway between m = 0 and 1."""
         some = matches > 0
         if rounding == "sign":
             masked = np.where(writers > 0, 0.0, np.inf)
@@ -99,7 +97,7 @@ def round_outputs(
     Under `calibrated` the margin is the smallest `|zhat - 1/2|`, where zhat = (F - c w0)/(w1 - w0) estimates how many
     writers match; under `sign` it is the smallest `|F|`. An output within `tolerance` of a threshold counts as equal.
     """
-    found = Thresholds.of(rounding, matches, writers, examples, kind)
-    over = outputs - found.at
-    margins = np.where(found.at_stake[:, None], np.abs(over) / found.unit[:, None], np.inf)
+    thresholds = Thresholds.of(rounding, matches, writers, examples, kind)
+    over = outputs - thresholds.at
+    margins = np.where(thresholds.at_stake[:, None], np.abs(over) / thresholds.unit[:, None], np.inf)
     return over > tolerance, margins if each else margins.min(axis=1, initial=np.inf)

@@ -1,20 +1,20 @@
-"""Estimates the width a single network needs by sampling the width law, without training.
+"""Estimates the width that a single network needs by sampling the width law, without training.
 
-At this width the worst of many states, in draws of the law's Gaussian field, is correct with probability 1 - delta.
+At this width, the worst of many states in draws of the law's Gaussian field is correct with probability 1 - delta.
 
-The first-order error of a network is the average of xi over its h/2 distinct hidden units, in all states and bits at
-once. A draw of the field is therefore a normalized sum of xi over drawn units: its covariance between any two states
-and bits is exactly that of the law, and by the central limit theorem it is nearly Gaussian.
+The first-order error of a network, in all states and bits at once, is the average of xi over its h/2 distinct hidden
+units. A draw of the field is therefore a normalized sum of xi over drawn units. Its covariance between any two states
+and bits equals that of the law, and it is nearly Gaussian by the central limit theorem.
 
 The bias has the same order in h as the spread, because a unit that dies on an example never recovers. In units of zhat,
 times sqrt(h), for small steps and c far below K:
 
     bias_i = sqrt(K) / (w1 - w0) [ sum_j w_j eps_ji - 1/(2 sqrt n) sum_{j in S} eps_ji ]
 
-with eps_ji = B_ji |B_j| / (2 pi) and |B_j| the norm of row j of B. Unlike the spread, averaging networks does not
+where eps_ji = B_ji |B_j| / (2 pi) and |B_j| is the norm of row j of B. Unlike the spread, averaging networks does not
 reduce it. In every program we examined, it raises set bits and lowers unset ones, away from the threshold.
 
-The width must suffice for regions of states: the local states of each kind of a pattern's cells, or the whole state.
+The width must suffice for regions of states: the local states of each kind of cell in a pattern, or the entire state.
 """
 
 from __future__ import annotations
@@ -114,9 +114,9 @@ class WidthField:
 
 
 _EULER = 0.5772156649015329
-_KEPT = 8  # states of a region from which the search for worse ones starts
+_KEPT = 8  # worst states of a region from which the search for worse states starts
 SWEEPS = 30
-_WORK = 4e11  # operations of the search in all draws together; beyond this it makes fewer sweeps
+_WORK = 4e11  # operations of the search in all draws; larger searches make fewer sweeps
 Progress = Callable[[int, int], None]
 
 
@@ -126,11 +126,11 @@ class WorstError:
 
     errors: FloatArray  # (draws,) of zhat
     needs: FloatArray  # (draws,) error towards the threshold over the distance to it; sqrt(h) must be larger
-    states: int  # initially examined
-    cut: bool = False  # whether a search stopped while it still found worse states
+    states: int  # number of states examined initially
+    cut: bool = False  # whether a search stopped while still finding worse states
 
     def width(self, delta: float) -> float:
-        """Returns the width at which a network fails somewhere with probability delta, to first order.
+        """Returns the width at which a network fails in some state with probability delta, to first order.
 
         Maxima of Gaussian fields nearly follow a Gumbel distribution, fitted to the mean and deviation of the draws.
         """
@@ -140,7 +140,7 @@ class WorstError:
 
     @property
     def interval(self) -> tuple[float, float, float]:
-        """Returns the mean of the largest error, and the range of nine draws in ten."""
+        """The mean of the largest error, and the range that contains nine of ten draws."""
         low, high = np.quantile(self.errors, [0.05, 0.95])
         return float(self.errors.mean()), float(low), float(high)
 
@@ -157,8 +157,8 @@ def worst_error(
 ) -> WorstError:
     """Returns the worst errors in draws of the field.
 
-    `places` lists the matches of states (states, K), the bits to check (k,) and an optional region; in a region the
-    search moves from its worst states to ever worse ones, block by block.
+    `places` lists the matches of states (states, K), the bits to check (k,) and an optional region, in which the search
+    moves from the worst states to ever worse states, block by block.
     """
     rng = np.random.default_rng([seed, 1])
     errors, needs, cut = np.zeros(draws), np.zeros(draws), False
@@ -178,7 +178,7 @@ def worst_error(
 
 
 def _look(field: WidthField, draw: Draw, matched: BoolArray, own: BoolArray) -> tuple[float, FloatArray]:
-    """Returns the largest error, and each state's largest error towards the threshold over the distance to it."""
+    """Returns the largest error, and the largest error of each state towards the threshold, over the distance to it."""
     found = field.errors(draw, matched)[:, own]
     needs = (found / field.distance(matched)[:, own]).max(axis=1, initial=0.0)
     return float(np.abs(found).max(initial=0.0)), needs
@@ -193,7 +193,7 @@ def _climb(
     needs: FloatArray,
     sweeps: int,
 ) -> tuple[float, float, bool]:
-    """Moves from each of the worst states to its worst neighbour until none is worse; the flag reports a cut-off."""
+    """Moves from the worst states to their worst neighbours until none is worse; the flag reports a cut-off."""
     start = np.argsort(-needs, kind="stable")[:_KEPT]
     at, best, error, need = matched[start], needs[start], 0.0, 0.0
     for _ in range(sweeps):
@@ -217,7 +217,7 @@ def _climb(
 def most_sweeps(field: WidthField, units: int) -> int:
     """Returns how often neighbours are examined, for this many hidden units in total."""
     K, k = field.labels.shape
-    each = 2.0 * units * _KEPT * 1.5 * K * (3 * K + 2 * k)  # a block has about one neighbour more than templates
+    each = 2.0 * units * _KEPT * 1.5 * K * (3 * K + 2 * k)  # a block has about one more neighbour than templates
     return int(max(2, min(SWEEPS, _WORK / each)))
 
 
@@ -227,7 +227,7 @@ def rounded(width: float, least: int, most: int) -> int:
 
 
 class Region:
-    """All local states of one kind of a pattern's cells; only the cell's own ports are checked."""
+    """All local states of one kind of cell in a pattern; only the ports of this kind are checked."""
 
     def __init__(self, pattern: Pattern, kind: int = 0) -> None:
         self.program, self.local, self.templates = pattern.program, pattern.local[kind], pattern.templates_of(kind)
@@ -254,22 +254,22 @@ class Region:
 
     def neighbours(self, matched: BoolArray) -> BoolArray:  # (states, K) -> (more states, K)
         """Returns every state that differs from one of these in one block."""
-        block, mine = self.local.block_of, matched[:, self.templates]
+        block, local = self.local.block_of, matched[:, self.templates]
         rows = []
-        for choice in range(len(block)):  # this template replaces the block's current one
-            other = mine.copy()
+        for choice in range(len(block)):  # this template replaces the current template of the block
+            other = local.copy()
             other[:, block == block[choice]] = False
             other[:, choice] = True
             rows.append(other)
         for at in np.flatnonzero(self.optional):
-            other = mine.copy()
+            other = local.copy()
             other[:, block == at] = False
             rows.append(other)
         return self._placed(np.concatenate(rows))
 
-    def _placed(self, mine: BoolArray) -> BoolArray:
-        found = np.zeros((len(mine), self.program.templates), dtype=bool)
-        found[:, self.templates] = mine
+    def _placed(self, local: BoolArray) -> BoolArray:
+        found = np.zeros((len(local), self.program.templates), dtype=bool)
+        found[:, self.templates] = local
         return found
 
 

@@ -110,17 +110,17 @@ def load_executions(path: Path) -> Executions:
         names = file.read_array("names", "U", 1, _MAX_NAMES)
         if not 1 <= len(names) <= MAX_BITS:
             file.refuse(f"it must have between 1 and {MAX_BITS:,} bit names, got {len(names):,}")
-        bits_named = tuple(str(name) for name in names)
-        wrong = next((name for name in bits_named if not _NAME.fullmatch(name)), None)
+        bit_names = tuple(str(name) for name in names)
+        wrong = next((name for name in bit_names if not _NAME.fullmatch(name)), None)
         if wrong is not None:
             file.refuse(f"'{shorten(wrong)}' is not a valid bit name; use a name such as flag, p[1] or m[1,2]")
-        if len(set(bits_named)) < len(bits_named):
-            file.refuse(f"two of its bits are named {shorten(_twice(bits_named))}")
+        if len(set(bit_names)) < len(bit_names):
+            file.refuse(f"two of its bits are named {shorten(_twice(bit_names))}")
         states: list[NDArray[np.generic]] = []
         for name in ("before", "after"):
             array = file.read_array(name, "bu", 2, MAX_CELLS)
-            if array.shape[1] != len(bits_named):
-                file.refuse(f"its {name} has states of {counted(array.shape[1], 'bit')} for {len(bits_named):,} names")
+            if array.shape[1] != len(bit_names):
+                file.refuse(f"its {name} has states of {counted(array.shape[1], 'bit')} for {len(bit_names):,} names")
             if (array.view(np.uint8) > 1).any():
                 file.refuse(f"its {name} contains values other than 0 and 1")
             states.append(array)
@@ -135,7 +135,7 @@ def load_executions(path: Path) -> Executions:
             if not re.fullmatch(r"[0-9a-f]{64}", program_id):
                 file.refuse("its program_id is not a sha256 in hexadecimal digits")
         lets = _read_lets(file)
-    return Executions(_as_bool(before), _as_bool(after), bits_named, program_id, lets)
+    return Executions(_as_bool(before), _as_bool(after), bit_names, program_id, lets)
 
 
 def _read_lets(file: ArrayFile) -> dict[str, int]:

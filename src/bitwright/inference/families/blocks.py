@@ -1,4 +1,4 @@
-"""Arrays and blocks of several sizes as families: lengths s*l + o, and blocks x[i] y[a*i + b*l + c] for ranges of i."""
+"""Fits arrays and blocks of several sizes as families: lengths s*l + o, and blocks x[i] y[a*i + b*l + c]."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from bitwright.inference.families.lines import (
 )
 from bitwright.rules import Layout
 
-Members = tuple[int, ...]  # the arrays of a block's bits, by number, in order
+Members = tuple[int, ...]  # the numbers of the arrays that contain the bits of a block, in order
 Blocks = Sequence[Sequence[int]]
-Index = tuple[Affine, ...]  # of one bit: one for each dimension of its array
+Index = tuple[Affine, ...]  # the index of a bit, with an entry for each dimension of its array
 
 
 class NoFamilyError(Exception):
-    """No program of the class has these sizes; the message names the array, block or write that does not fit."""
+    """Raised if no program of the class fits all sizes; the message names the array, block or write at fault."""
 
 
 @dataclass(frozen=True)
 class FittedBlocks:
-    """Blocks with the same arrays: the first bit of each has index i, or i and j, the others affine indices."""
+    """Blocks over the same arrays; the first bit of each has index i, or i and j, the others affine indices."""
 
     members: Members
     ranges: tuple[tuple[LineCell, ...], ...]  # consecutive cells in each dimension, the ranges of i and j
@@ -52,7 +52,7 @@ class FittedBlocks:
         return list(product(*self.ranges))
 
     def bits(self, arrays: Sequence[Array], layout: Layout, size: int) -> list[tuple[int, Place, list[int]]]:
-        """Returns every block's cell, place and bits at a size."""
+        """Returns the cell, position and bits of every block at a size."""
         numbers = [arrays[m].bits(layout) for m in self.members]
         return [
             (
@@ -69,18 +69,20 @@ class FittedBlocks:
 
 
 def fit_arrays(layouts: Mapping[int, Layout], halves: bool = False) -> list[Array]:
-    """Returns the arrays and their lengths as functions of the size; raises NoFamilyError if there are none.
+    """Returns arrays whose lengths are functions of the size; raises NoFamilyError if the lengths do not fit.
 
-    With `halves` a dimension that grows by an even number is split into its odd and its even positions."""
+    With `halves`, a dimension that grows by an even number is split into its odd and its even positions.
+    """
     first, *others = layouts
     names = [field.name for field in layouts[first].fields]
     for size in others:
-        found = [field.name for field in layouts[size].fields]
-        if found != names:
-            raise InputError(f"sizes {first} and {size} have different arrays: {' '.join(names)}; {' '.join(found)}")
-    for one, other in combinations(layouts, 2):
-        if layouts[one] == layouts[other]:
-            raise InputError(f"sizes {one} and {other} have the same bits; give different executions for each size")
+        other_names = [field.name for field in layouts[size].fields]
+        if other_names != names:
+            shown = f"{' '.join(names)}; {' '.join(other_names)}"
+            raise InputError(f"sizes {first} and {size} have different arrays: {shown}")
+    for left, right in combinations(layouts, 2):
+        if layouts[left] == layouts[right]:
+            raise InputError(f"sizes {left} and {right} have the same bits; give different executions for each size")
     return [
         array
         for number, name in enumerate(names)
@@ -94,13 +96,13 @@ def _arrays(number: int, name: str, shapes: Mapping[int, tuple[int, ...]], halve
     """Splits an array of several dimensions into one for each index of its constant dimensions."""
     first = next(iter(shapes.values()))
     if len({len(shape) for shape in shapes.values()}) > 1:
-        raise NoFamilyError(f"{name} has more dimensions at one size than at another")
+        raise NoFamilyError(f"the number of dimensions of {name} differs between sizes")
     if not first:
         yield Array(number, name, (Dimension((0, 1)),), ())
         return
     grows = [k for k in range(len(first)) if len({shape[k] for shape in shapes.values()}) > 1] or [0]
     if len(grows) > 2:
-        raise NoFamilyError(f"{name} grows in {len(grows)} dimensions; families support at most two")
+        raise NoFamilyError(f"{name} grows in {len(grows)} dimensions, but families support at most two")
     ways: list[list[Dimension]] = []
     for along in grows:
         lengths = {size: shape[along] for size, shape in shapes.items()}
@@ -121,7 +123,7 @@ def _arrays(number: int, name: str, shapes: Mapping[int, tuple[int, ...]], halve
 def fit_blocks(
     arrays: Sequence[Array], layouts: Mapping[int, Layout], blocks: Mapping[int, Blocks], bounds: LineBounds
 ) -> list[FittedBlocks]:
-    """Families with exactly these blocks at these sizes, all of them at least 2B + 1."""
+    """Returns families with exactly these blocks at these sizes, which are all at least 2B + 1."""
     found: dict[Members, dict[tuple[int, Place], tuple[Place, ...]]] = {}  # all places, by arrays, size and first place
     for size, those in blocks.items():
         owner = owners(arrays, layouts[size])
@@ -137,17 +139,17 @@ def fit_blocks(
 
 
 def indices_of(arrays: Sequence[Array], bounds: LineBounds) -> Indices:
-    """Returns all indices of a class into these arrays."""
+    """Returns the indices of a class into these arrays."""
     return _indices(bounds, max(dimension.length[0] for array in arrays for dimension in array.dimensions))
 
 
 @lru_cache(maxsize=32)
 def _indices(bounds: LineBounds, steepest: int) -> Indices:
-    return Indices(bounds, steepest)  # keeps its results
+    return Indices(bounds, steepest)  # caches its results
 
 
 def owners(arrays: Sequence[Array], layout: Layout) -> list[tuple[int, Place]]:
-    """Returns the array and the place of every bit at one size."""
+    """Returns the array and the position of every bit at one size."""
     found: list[tuple[int, Place]] = [(0, ())] * layout.size
     for number, array in enumerate(arrays):
         for place, bit in np.ndenumerate(array.bits(layout)):
@@ -155,7 +157,7 @@ def owners(arrays: Sequence[Array], layout: Layout) -> list[tuple[int, Place]]:
     return found
 
 
-Ways = list[set[Index]]  # for each member the indices that fit
+Ways = list[set[Index]]  # the indices that fit, for each member
 
 
 def _families(
@@ -165,7 +167,7 @@ def _families(
     sizes: Sequence[int],
     indices: Indices,
 ) -> list[FittedBlocks]:
-    """Rectangles of cells whose blocks have the same indices: the longest rows of cells, then equal rows merged."""
+    """Finds rectangles of cells whose blocks have the same indices: the longest runs in a row, merged across rows."""
     lines = [dimension.cells(indices.bounds) for dimension in arrays[members[0]].dimensions]
     *above, last = lines
     rows: list[tuple[tuple[LineCell, ...], list[tuple[tuple[LineCell, ...], Ways, bool]]]] = []
@@ -216,7 +218,7 @@ def _fitting(
     sizes: Sequence[int],
     indices: Indices,
 ) -> Ways | None:
-    """Returns the indices of a class that fit each member in a cell; None if no such block begins there."""
+    """Returns the indices of a class that fit each member in a cell; None if no such block starts there."""
     places = [(size, place) for size in sizes for place in places_of(cell, size)]
     here = [(size, place, found[size, place]) for size, place in places if (size, place) in found]
     if not here:
@@ -225,7 +227,7 @@ def _fitting(
     if len(here) < len(places):
         size, place = next(one for one in places if one not in found)
         shown = arrays[members[0]].bit([(0, 0, k) for k in place], "")
-        raise NoFamilyError(f"blocks of {names}: {shown} at size {size} is in no such block")
+        raise NoFamilyError(f"blocks of {names}: {shown} at size {size} is not in such a block")
     first = tuple(unit(k, len(cell)) for k in range(len(cell)))
     ways: Ways = [{first}]
     for member, m in enumerate(members[1:], 1):

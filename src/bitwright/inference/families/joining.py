@@ -1,9 +1,9 @@
-"""Finds the bits that are read together, from the states of all sizes: all smallest choices of block families.
+"""Finds all smallest choices of bits that are read together, from the states of all sizes.
 
-Bits are joined in the same way at every place and size: x[i] with y[i+c], or a single bit with a fixed place. Further
-joins never explain less, so the joins that explain all states have smallest choices, and every other choice contains
-one of these. A bit that was turned on without an explanation by single bits demands a *shape*: bits that are read
-together at every place. Branching on the shapes of a demand with few shapes finds all smallest choices.
+Bits are joined in the same way at every position and size: x[i] with y[i+c], or a single bit with a bit at a fixed
+position. Additional joins never explain less, so every choice that explains all states contains a smallest one. If a
+bit was turned on and single bits do not explain it, it demands a *shape*: bits that are read together at every
+position. Branching on the demand with the fewest shapes finds all smallest choices.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Lines = tuple[Line, ...]  # one per dimension
 Join = tuple[int, int, Lines | None, Lines | Place]  # two arrays; the lines of two bits, or None and distances
 Shape = frozenset[Join]
 Partition = frozenset[tuple[int, ...]]  # blocks at the largest size
-_ROWS = 500  # rows of a size used at first
+_ROWS = 500  # states of each size in the first search
 _MOST_SHAPES = 20_000
 _MOST_NODES = 2_000
 _MOST_FOUND = 20
@@ -35,11 +35,11 @@ _MOST_FOUND = 20
 
 @dataclass(frozen=True)
 class JoinedBlocks:
-    """One choice of joins, with the resulting blocks at every size."""
+    """A choice of joins, with the resulting blocks at every size."""
 
     joins: Shape
     blocks: Mapping[int, Sequence[Sequence[int]]]
-    most: int  # largest block of the class, at least two bits
+    most: int  # size of the largest block of the class, at least two bits
     unique: bool  # whether no other smallest choice of the class explains the states
 
     @property
@@ -55,7 +55,7 @@ def join_blocks(
     bounds: LineBounds,
     progress: Progress | None = None,
 ) -> Iterator[JoinedBlocks]:
-    """Returns the smallest choices that explain all states of all sizes, small blocks first."""
+    """Yields the smallest choices that explain all states of all sizes, small blocks first."""
     sides = [_Side(arrays, layouts[size], size, one) for size, one in executions.items()]
     search = _JoinSearch(arrays, bounds, sides, progress)
     for most in range(2, MAX_FOUND + 1):
@@ -79,10 +79,10 @@ def join_blocks(
 def larger_blocks(
     arrays: Sequence[Array], layouts: Mapping[int, Layout], bounds: LineBounds, joins: Shape, most: int
 ) -> Iterator[dict[int, list[list[int]]]]:
-    """Returns the same blocks with some of them merged, up to `most` bits, in every maximal way."""
+    """Yields every maximal way of merging blocks up to `most` bits."""
     bits = {size: [array.bits(layout) for array in arrays] for size, layout in layouts.items()}
     last = max(bits)
-    owner = {bit: number for number, own in enumerate(bits[last]) for bit in own.ravel().tolist()}
+    owner = {bit: number for number, array in enumerate(bits[last]) for bit in array.ravel().tolist()}
     pairs = [join for shape in shapes_of(arrays, bounds, 2) for join in shape]
     start = partition(bits[last], last, joins)
     seen = {start}
@@ -91,31 +91,31 @@ def larger_blocks(
         for join in pairs:
             if touched and not touched & {join[0], join[1]}:
                 continue
-            made = {size: partition(own, size, joins | {join}) for size, own in bits.items()}
-            if made[last] in seen or max(len(block) for blocks in made.values() for block in blocks) > most:
+            merged = {size: partition(arrays, size, joins | {join}) for size, arrays in bits.items()}
+            if merged[last] in seen or max(len(block) for blocks in merged.values() for block in blocks) > most:
                 continue
-            seen.add(made[last])
-            grown = {owner[bit] for block in made[last] - start for bit in block}
-            plain = {size: [list(block) for block in sorted(blocks)] for size, blocks in made.items()}
-            yield from list(grow(joins | {join}, grown)) or [plain]
+            seen.add(merged[last])
+            grown = {owner[bit] for block in merged[last] - start for bit in block}
+            lists = {size: [list(block) for block in sorted(blocks)] for size, blocks in merged.items()}
+            yield from list(grow(joins | {join}, grown)) or [lists]
 
     yield from grow(joins, set())
 
 
 def _awkwardness(joins: Shape) -> tuple[int, int, list[str]]:
-    """Sort key: few joins first, then joins at the same place."""
+    """Returns a sort key: fewest joins first, then joins at the same position."""
     far = sum(abs(step) for *_, line, steps in joins if line is None for step in steps)  # type: ignore[arg-type,misc]
     return len(joins), far, sorted(map(str, joins))
 
 
 def shapes_of(arrays: Sequence[Array], bounds: LineBounds, bits: int) -> Iterator[Shape]:
-    """Shapes of that many bits: x[i] y[i+c] z[i+d] at every place, or single bits with such bits at a fixed place."""
+    """Yields shapes of `bits` bits: x[i] y[i+c] z[i+d] at every position, or single bits with these at a fixed one."""
     near = range(-bounds.offset, bounds.offset + 1)
     fixed = [[cell for cell in array.cells(bounds) if all(one.fixed for one in cell)] for array in arrays]
     lows = [[tuple(one.low for one in cell) for cell in cells] for cells in fixed]
     growing = [number for number, array in enumerate(arrays) if array.grows]
     still = [(n, low) for n, array in enumerate(arrays) if not array.grows for low in lows[n]]
-    for count in range(bits + 1):  # of single bits
+    for count in range(bits + 1):  # the number of single bits
         for singles in combinations(still, count):
             chain: list[Join] = [(m, n, one, other) for (m, one), (n, other) in pairwise(singles)]
             if count == bits:
@@ -133,7 +133,7 @@ def shapes_of(arrays: Sequence[Array], bounds: LineBounds, bits: int) -> Iterato
 
 
 def together(arrays: Sequence[Array], groups: Iterable[Sequence[int]]) -> Shape:
-    """Returns the joins of arrays that are read together at every place, by group."""
+    """Returns the joins of arrays that are read together at every position, by group."""
     return frozenset(
         (one, other, None, tuple(0 for _ in arrays[one].dimensions))
         for group in groups
@@ -162,7 +162,7 @@ def joined_bits(bits: Sequence[IntArray], size: int, joins: Iterable[Join]) -> s
 
 
 def _fixed(one: IntArray, other: IntArray, size: int, first: Lines, second: Lines) -> Iterator[tuple[int, int]]:
-    """Returns the bits at two fixed places, if the arrays are that long."""
+    """Yields the bits at two fixed positions, if the arrays are long enough."""
     places = [tuple(at(line, size) - 1 for line in lines) for lines in (first, second)]
     inside = [
         0 <= k < n
@@ -174,7 +174,7 @@ def _fixed(one: IntArray, other: IntArray, size: int, first: Lines, second: Line
 
 
 def _along(one: IntArray, other: IntArray, far: Place) -> Iterator[tuple[int, int]]:
-    """Returns the bits at all places, paired with the bits at this distance."""
+    """Yields the bits at all positions, paired with the bits at this distance."""
     first, second = [], []
     for step, n, m in zip(far, one.shape, other.shape, strict=True):
         low, high = max(0, -step), min(n, m - step)
@@ -193,10 +193,10 @@ class _JoinSearch:
     ) -> None:
         self.arrays, self.bounds, self.sides = arrays, bounds, sides
         self.progress = progress
-        self.shapes: list[Shape] = []  # of at least two bits, small ones first
+        self.shapes: list[Shape] = []  # of at least two bits, smallest first
 
     def allow(self, most: int) -> bool:
-        """Admits shapes of that many bits; False if there are too many."""
+        """Adds shapes of `most` bits; returns False if there are too many."""
         self.shapes += islice(shapes_of(self.arrays, self.bounds, most), _MOST_SHAPES)
         return len(self.shapes) < _MOST_SHAPES
 
@@ -223,7 +223,7 @@ class _JoinSearch:
                 continue
             ways = met[:, ~made]
             if not ways.any(axis=0).all():
-                continue  # a demand that no shape meets
+                continue  # no shape meets some demand
             demand = int(np.argmin(ways.sum(axis=0)))
             needed = [useful[k][0] for k in np.flatnonzero(ways[:, demand]).tolist()]
             least = [shape for shape in needed if not any(other < shape for other in needed)]
@@ -235,13 +235,13 @@ class _JoinSearch:
         return sum(len(side.on) for side in self.sides)
 
     def _cover(self, joins: Shape, most: int) -> BoolArray | None:
-        """Returns the demands that these joins meet; None if a block has too many bits."""
+        """Returns which demands these joins meet; None if a block has too many bits."""
         parts = [side.met(joins, most) for side in self.sides]
         return None if any(part is None for part in parts) else np.concatenate(parts)  # type: ignore[arg-type]
 
 
 def _finer(one: Partition, other: Partition) -> bool:
-    """Returns whether every block of one lies in a block of the other."""
+    """Returns whether every block of the first partition is contained in a block of the second."""
     of = {bit: number for number, block in enumerate(other) for bit in block}
     return all(len({of[bit] for bit in block}) == 1 for block in one)
 
@@ -256,7 +256,7 @@ class _Side:
         self._shown = 0
 
     def look(self, rows: int) -> None:
-        """Uses the first `rows` states; bits that single bits do not explain become demands."""
+        """Uses the first `rows` states; bits that are not explained by single bits become demands."""
         if rows == self._shown:
             return
         self._shown = rows
@@ -267,7 +267,7 @@ class _Side:
         self._kept: dict[tuple[int, ...], BoolArray] = {}
 
     def met(self, joins: Shape, most: int) -> BoolArray | None:
-        """Returns the demands that blocks with these joins meet; None if a block has too many bits."""
+        """Returns which demands the blocks of these joins meet; None if a block has too many bits."""
         met: BoolArray = np.zeros(len(self.on), dtype=bool)
         for block in joined_bits(self.bits, self.size, joins):
             if len(block) > most:
@@ -278,7 +278,7 @@ class _Side:
         return met
 
     def unexplained(self, joins: Shape) -> bool:
-        """Returns whether some bit of all states was turned on that no block can have written."""
+        """Returns whether some bit was turned on that no block can have written, in any state."""
         return bool((self.evidence.after & ~_explained(self.evidence, self.blocks(joins))).any())
 
     def blocks(self, joins: Iterable[Join]) -> Partition:
@@ -294,7 +294,7 @@ def _explained(evidence: Evidence, blocks: Partition) -> Rows:
 
 
 def _meets(evidence: Evidence, block: Sequence[int], states: IntArray, bits: IntArray) -> BoolArray:
-    """For pairs of a state and a bit: whether the block's configuration may have written it."""
+    """Returns, for pairs of a state and a bit, whether the configuration of the block may have written the bit."""
     seen = evidence.block(block)
     words = seen.open[seen.of_state[states], bits >> 6]
     return np.asarray(words >> (bits & 63).astype(np.uint64) & np.uint64(1), dtype=bool)

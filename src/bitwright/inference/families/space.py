@@ -1,7 +1,7 @@
 """The shortest set of terms that explains all states, and the version space of all such sets.
 
-The shortest set is found by exact integer programming. The version space consists of the writes that every program of
-the class has, that none has, and the open ones, counted at one size.
+The shortest set is found with exact integer programming. The version space consists of the writes that every program of
+the class has, the writes that none has, and the open writes, counted at one size.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from bitwright.inference.families.lines import LineBounds, LineCell, at, in_cell
 from bitwright.inference.families.terms import Term, Terms
 from bitwright.runs.progress import interruptible
 
-_SECONDS = 60.0  # for the search for the shortest text
+_SECONDS = 60.0  # time limit for the shortest text
 
 
 @dataclass(frozen=True)
 class Cover:
-    """Terms that explain every state, and whether they are proved to be the fewest."""
+    """Terms that explain every state, and whether they are proved to be the shortest."""
 
     terms: list[Term]
     shortest: bool
@@ -44,7 +44,7 @@ def longest_terms(evidence: Evidences) -> dict[Term, tuple[frozenset[Atom], int]
 def cheapest_cover(evidence: Evidences) -> Cover:
     """Returns the cheapest terms that meet all demands."""
     terms = longest_terms(evidence)
-    best: dict[frozenset[Atom], Term] = {}  # the cheapest of terms with the same required atoms
+    best: dict[frozenset[Atom], Term] = {}  # the cheapest term for each set of required atoms
     for term, (useful, cost) in terms.items():
         if useful not in best or cost < terms[best[useful]][1]:
             best[useful] = term
@@ -56,18 +56,18 @@ def cheapest_cover(evidence: Evidences) -> Cover:
 def solve(
     columns: Sequence[frozenset[Any]], costs: Sequence[int], demands: Collection[frozenset[Any]]
 ) -> tuple[list[int], bool]:
-    """Returns the cheapest columns with one member of every demand, and whether they are proved to be the cheapest."""
+    """Returns the cheapest columns with a member of every demand, and whether they are proved to be the cheapest."""
     if not demands:
         return [], True
     having: dict[Any, list[int]] = {}
     for number, column in enumerate(columns):
-        for one in column:
-            having.setdefault(one, []).append(number)
-    rows = {frozenset(n for one in demand for n in having.get(one, ())) for demand in demands}
+        for member in column:
+            having.setdefault(member, []).append(number)
+    rows = {frozenset(n for member in demand for n in having.get(member, ())) for demand in demands}
     entries = [(r, n) for r, row in enumerate(rows) for n in row]
     where = np.array(entries).T
     matrix = csr_array((np.ones(len(entries)), where), shape=(len(rows), len(columns)))
-    found = interruptible(
+    solution = interruptible(
         lambda: milp(
             np.array(costs),
             constraints=LinearConstraint(matrix, lb=1),
@@ -76,9 +76,9 @@ def solve(
             options={"time_limit": _SECONDS, "mip_rel_gap": 0},
         )
     )
-    if found.x is None:  # no cover within the time limit: use all columns
+    if solution.x is None:  # use all columns if no cover was found in time
         return list(range(len(columns))), False
-    return np.flatnonzero(found.x > 0.5).tolist(), found.status == 0
+    return np.flatnonzero(solution.x > 0.5).tolist(), solution.status == 0
 
 
 @dataclass(frozen=True)
@@ -88,17 +88,17 @@ class VersionSpace:
     size: int
     forced: int
     open: int
-    atoms: list[Atom]  # sound atoms of seen sources with an open write
-    unseen: list[AtomSource]  # configurations outside the data, whose writes are all open
+    atoms: list[Atom]  # sound atoms of observed sources with an open write
+    unseen: list[AtomSource]  # configurations that do not occur in the data, whose writes are all open
 
     @property
     def determined(self) -> bool:
-        """Whether all consistent programs of the class make the same step at this size."""
+        """Whether all consistent programs of the class take the same step at this size."""
         return not self.open and not self.unseen
 
 
 def version_space(evidence: Evidences, size: int) -> VersionSpace:
-    """Returns the forced and the open writes at a size, for any number of terms."""
+    """Computes the forced and the open writes at a size, for any number of terms."""
     writes: dict[Key, list[BoolArray]] = {}  # for each dimension (places, choices, length)
     forced: dict[Key, BoolArray] = {}  # (configurations, places, length, ...)
     for key, choices in evidence.choices.items():
@@ -139,16 +139,16 @@ def version_space(evidence: Evidences, size: int) -> VersionSpace:
 
 @dataclass(frozen=True)
 class Sufficient:
-    """The theorem's premise for a program: agreement at `size` implies agreement at every size from `first` on."""
+    """The premise of the theorem: agreement at `size` implies agreement at every size of at least `first`."""
 
-    terms: int  # most indices of one configuration in one cell into one array
+    terms: int  # most indices of a configuration in a cell into an array
     slices: bool
-    size: int | None  # None: the theorem does not cover it
+    size: int | None  # None if the theorem does not apply
     first: int
 
 
 def sufficient(evidence: Evidences, terms: Sequence[Term]) -> Sufficient:
-    """Returns the deciding size for the class, by the theorem of docs/explanation/inference.md."""
+    """Returns the deciding size for the class, according to the theorem in docs/explanation/inference.md."""
     bounds: LineBounds = evidence.bounds
     a, b = bounds.coefficient, bounds.offset
     count: Counter[tuple[AtomSource, int]] = Counter()

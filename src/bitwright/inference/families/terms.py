@@ -1,4 +1,4 @@
-"""Terms: configurations of ranges of cells with their writes, in the form of rule-text lines."""
+"""Terms, which are configurations of ranges of cells with their writes, in the form of rule-text lines."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from bitwright.inference.families.atoms import Atom, AtomSource, Choices, Eviden
 from bitwright.inference.families.lines import Affine, Cell, Dimension, LineCell, Wrapped, awkwardness, in_cell, unit
 from bitwright.rules.layout import IntArray
 
-Piece = Affine | LineCell | Wrapped  # part of a target in one dimension; a cell may span several cells of the array
-TERM = 1_000  # cost of a term; readability decides between covers of the same size
+Piece = Affine | LineCell | Wrapped  # a target in one dimension; a LineCell may span several cells of the array
+TERM = 1_000  # cost of a term; readability decides between covers with the same number of terms
 _SLICE = 40  # readability cost of a slice, and of each bound
 _BOUND = 10
 
 
 class Term(NamedTuple):
-    """A configuration of a rectangle of cells of a family, and the bits of one array that it writes."""
+    """A configuration of a rectangle of cells of a family, and the bits of an array that it writes."""
 
     family: int
     config: int
@@ -32,7 +32,7 @@ class Term(NamedTuple):
 
 
 class Terms:
-    """The terms of a class, and the atoms of each."""
+    """The terms of a class, with the atoms of each term."""
 
     def __init__(self, evidence: Evidences) -> None:
         self.evidence = evidence
@@ -55,13 +55,13 @@ class Terms:
         return found
 
     def longest(self, wanted: Iterable[Atom]) -> Iterator[tuple[Term, int]]:
-        """Returns all longest terms with a required atom, with their costs."""
+        """Yields all longest terms with a required atom, with their costs."""
         groups: dict[tuple[int, int, int], list[Atom]] = {}
         for atom in wanted:
             groups.setdefault((atom.source.family, atom.source.config, atom.array), []).append(atom)
         for (family, config, array), atoms in sorted(groups.items()):
             yield from self._ranges(family, config, array, atoms)
-            yield from self._alone(family, config, array, atoms)
+            yield from self._of_one_cell(family, config, array, atoms)
 
     def _ranges(self, family: int, config: int, array: int, atoms: Sequence[Atom]) -> Iterator[tuple[Term, int]]:
         evidence, pieces = self.evidence, self.pieces(family, array)
@@ -95,8 +95,8 @@ class Terms:
                     cost = sum(own.costs[n] for own, n in zip(pieces, choice, strict=True))
                     yield Term(family, config, cells, array, target), TERM + cost + ends
 
-    def _alone(self, family: int, config: int, array: int, atoms: Sequence[Atom]) -> Iterator[tuple[Term, int]]:
-        """Terms of a single cell, with indices that are lines there."""
+    def _of_one_cell(self, family: int, config: int, array: int, atoms: Sequence[Atom]) -> Iterator[tuple[Term, int]]:
+        """Yields terms of a single cell, with indices that are lines in this cell."""
         fitted = self.evidence.families[family]
         counts = [len(cells) for cells in fitted.ranges]
         for atom in atoms:
@@ -107,7 +107,7 @@ class Terms:
                 yield Term(family, config, cells, array, target), TERM + 2 + cost
 
     def pieces(self, family: int, array: int) -> list[_Pieces]:
-        """Returns the pieces of a family's targets in an array, for each dimension."""
+        """Returns the pieces of the targets of a family in an array, for each dimension."""
         if (family, array) not in self._pieces:
             dimensions = self.evidence.arrays[array].dimensions
             self._pieces[family, array] = [_Pieces(self.evidence, family, array, d) for d in range(len(dimensions))]
@@ -131,7 +131,7 @@ class _Pieces:
 
     @cached_property
     def _costed(self) -> list[tuple[Piece, int]]:
-        """The pieces that are an index or a slice of some cell, with their costs."""
+        """The pieces that are an index or a slice in some cell, with their costs."""
         cells = range(len(self.evidence.families[self.family].cells))
         return [one for one in self._tried() if any(self._in(one[0], k) for k in cells)]
 
@@ -156,7 +156,7 @@ class _Pieces:
         return _numbers(piece, array.dimensions[self.dimension], those, self.evidence)
 
     def reduced(self, how: np.ufunc, over: BoolArray, cell: int, axis: int) -> BoolArray:
-        """Reduces values of choices to values of pieces."""
+        """Reduces the values of choices to values of pieces."""
         flat, starts, valid = self._numbers[cell]
         if not len(starts):
             return np.zeros((*over.shape[:axis], 0, *over.shape[axis + 1 :]), dtype=bool)
@@ -165,7 +165,7 @@ class _Pieces:
 
     @cached_property
     def _numbers(self) -> list[tuple[IntArray, IntArray, BoolArray]]:
-        """For each cell: the choices of all pieces, the start of each piece's choices, and whether it has any."""
+        """For each cell, the choices of all pieces, the start of each piece's choices, and whether it has choices."""
         found = []
         for k in range(len(self.evidence.families[self.family].cells)):
             numbers = [self._in(piece, k) for piece in self.all]
@@ -176,7 +176,7 @@ class _Pieces:
 
 
 def _numbers(piece: Piece, dimension: Dimension, those: Choices, evidence: Evidences) -> list[int]:
-    """Returns the choices of a piece in one cell; empty if one of them is not in the class."""
+    """Returns the choices of a piece in a cell; empty if a choice is not in the class."""
     wanted: list[Affine | LineCell]
     if isinstance(piece, LineCell):
         cells = dimension.cells(evidence.bounds)
@@ -193,7 +193,7 @@ def _numbers(piece: Piece, dimension: Dimension, those: Choices, evidence: Evide
 
 
 def _wrap(index: Affine, cell: Cell, dimension: Dimension) -> Affine:
-    """Returns an index i + c of a ring dimension, without the remainder."""
+    """Reduces an index i + c of a ring dimension to an index without a remainder."""
     *factors, s, o = in_cell(index, cell)
     if any(factors):
         return (*factors, s, o)
@@ -204,14 +204,14 @@ def _wrap(index: Affine, cell: Cell, dimension: Dimension) -> Affine:
 
 
 def cells_in(ranges: Sequence[Sequence[LineCell]], cells: Sequence[tuple[int, int]]) -> list[int]:
-    """Returns the numbers of the cells of a rectangle."""
+    """Returns the numbers of the cells in a rectangle."""
     counts = [len(own) for own in ranges]
     inside = product(*(range(first, last + 1) for first, last in cells))
     return [int(np.ravel_multi_index(one, counts)) for one in inside]
 
 
 def rectangles(grid: BoolArray) -> Iterator[tuple[tuple[int, int], ...]]:
-    """First and last index along each dimension of every maximal rectangle of true values."""
+    """Yields the first and last index along each dimension of every maximal rectangle of true values."""
     if grid.ndim == 1:
         yield from ((run,) for run in runs(grid.tolist()))
         return
@@ -228,6 +228,6 @@ def rectangles(grid: BoolArray) -> Iterator[tuple[tuple[int, int], ...]]:
 
 
 def runs(kept: Sequence[bool]) -> list[tuple[int, int]]:
-    """First and last of every maximal run of true values."""
+    """Returns the first and last index of every maximal run of true values."""
     edges = [k for k, (a, b) in enumerate(pairwise([False, *kept, False])) if a != b]
     return [(first, last - 1) for first, last in zip(edges[::2], edges[1::2], strict=True)]

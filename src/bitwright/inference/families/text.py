@@ -22,20 +22,20 @@ from bitwright.inference.families.terms import Piece, Term
 
 
 def rule_lines(evidence: Evidences, terms: Sequence[Term], let: str) -> list[str]:
-    """Returns the lines of bits, blocks and rules."""
+    """Returns the lines for bits, blocks and rules."""
     writer = Writer(evidence, let)
     return [writer.bits(), *map(writer.block, evidence.families), "", *writer.rules(terms)]
 
 
 def open_line(evidence: Evidences, atom: Atom, let: str) -> str:
-    """Returns an atom as a rule."""
+    """Formats an atom as a rule."""
     source, writer = atom.source, Writer(evidence, let)
     cells = writer.rectangle(source)
     return next(writer.rules([Term(source.family, source.config, cells, atom.array, evidence.target(atom))]))
 
 
 def unseen_lines(evidence: Evidences, sources: Sequence[AtomSource], let: str) -> Iterator[str]:
-    """Configurations as conditions, each with the range in which it was not seen."""
+    """Yields configurations as conditions, each with the range in which it was not observed."""
     writer = Writer(evidence, let)
     for source in sources:
         cells = writer.rectangle(source)
@@ -46,7 +46,7 @@ Rectangle = tuple[tuple[int, int], ...]
 
 
 class Writer:
-    """Writes lines of a rule text."""
+    """Formats lines of rule text."""
 
     def __init__(self, evidence: Evidences, let: str) -> None:
         self.arrays, self.families, self.let = evidence.arrays, evidence.families, let
@@ -54,7 +54,7 @@ class Writer:
         self.along = next(name for name in ("k", "n") if name != let)
 
     def bits(self) -> str:
-        shown: dict[int, str] = {}  # by field: its last array has the largest constant indices
+        shown: dict[int, str] = {}  # by field; its last array has the largest constant indices
         for array in self.arrays:
             shown[array.field] = array.index.format(*(self._text(one.whole) for one in array.dimensions))
         return f"bits {' '.join(shown.values())}"
@@ -64,7 +64,7 @@ class Writer:
         return f"block {' '.join(self._members(number, whole))}{self.range(number, whole)}"
 
     def rules(self, terms: Sequence[Term]) -> Iterator[str]:
-        """One line for the terms of a configuration over the same cells; all but the first are `also` lines."""
+        """Yields a line for the terms of each configuration and cells; all but the first are `also` lines."""
         groups: dict[tuple[int, int, Rectangle], list[Term]] = {}
         for term in sorted(terms, key=lambda t: (t.family, t.config, t.cells, t.array)):
             groups.setdefault((term.family, term.config, term.cells), []).append(term)
@@ -91,12 +91,12 @@ class Writer:
         return f" for {', '.join(rows)}" if rows else ""
 
     def rectangle(self, source: AtomSource) -> Rectangle:
-        """Returns the cell of a source as a rectangle."""
+        """Converts the cell of a source to a rectangle."""
         counts = [len(cells) for cells in self.families[source.family].ranges]
         return tuple((int(k), int(k)) for k in np.unravel_index(source.cell, counts))
 
     def _cell(self, family: int, cells: Rectangle) -> Cell:
-        """Returns a rectangle of cells as a single cell."""
+        """Merges a rectangle of cells into a single cell."""
         ranges = zip(self.families[family].ranges, cells, strict=True)
         return tuple(LineCell(own[first].low, own[last].high) for own, (first, last) in ranges)
 
@@ -113,7 +113,7 @@ class Writer:
         return affine_text(index, self.let)
 
     def _thin(self, term: Term) -> int | None:
-        """Returns the dimension of a slice that is empty at the smallest size."""
+        """Returns the dimension of a slice that is empty at the smallest size, or None."""
         ends = enumerate(term.target)
         return next((d for d, one in ends if isinstance(one, LineCell) and not one.places(self.first)), None)
 

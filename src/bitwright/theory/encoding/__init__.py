@@ -1,7 +1,7 @@
-"""Computes which examples a state matches, Eq. (5), and what those examples write, Eq. (6).
+"""Computes which examples a state matches, Eq. (5), and what these examples write, Eq. (6).
 
-Machine words hold up to 64 states each: bit i of all states is row i of an array of words. A template's match is then
-the AND of a few rows, and the next value of a bit is the OR of the matches that write it.
+A machine word contains a bit of up to 64 states; row i of an array of words is bit i of all states. The match of a
+template is the AND of a few rows, and the next value of a bit is the OR of the matches that write it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def unpack(words: Words, count: int) -> BoolArray:  # (k, words) -> (count, k)
 
 
 def with_complements(bits: Words) -> Words:  # (k, words) -> (2k, words)
-    """Returns the rows that templates are matched against: the bits, then their complements."""
+    """Returns the rows that templates are matched against: the bits, followed by their complements."""
     rows: Words = np.empty((2 * len(bits), bits.shape[1]), dtype=bits.dtype)
     rows[: len(bits)] = bits
     np.invert(bits, out=rows[len(bits) :])

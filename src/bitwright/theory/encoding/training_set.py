@@ -1,8 +1,8 @@
-"""Training sets of programs: orthonormal inputs X, labels Y, padding, and the encoding of states (Section 5.1).
+"""Training sets of programs: orthonormal inputs X, labels Y, padding, and encoded states (Section 5.1).
 
 Executions are training sets too: their examples are states of runs, with several matches each, instead of single
-templates. The network's inputs are still the K coordinates of the templates, and a state is still encoded as the sum of
-the examples that it matches, over sqrt(n). The labels are the states that followed.
+templates. The inputs of the network are still the K coordinates of the templates, and a state is still encoded as the
+sum of the examples that it matches, over sqrt(n). The labels are the next states.
 
     plain     the label of a state is its next state, 0 and 1
     scaled    the same over sqrt(n), so that F(sum of the matched examples) is 0 or 1, because F(t x) = t F(x)
@@ -34,7 +34,7 @@ _MAX_DENSE = 100_000_000  # entries of a dense matrix
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """K examples: one for each template, then padding that is never matched and has the label zero (App. C).
+    """K examples: one for each template, and padding that is never matched and has the label zero (App. C).
 
     Templates are encoded as unit vectors. The limit depends only on inner products, so any other basis is equivalent.
 
@@ -56,11 +56,11 @@ class TrainingSet:
 
     @property
     def examples(self) -> int:
-        """K, the paper's k' with padding: the number of examples and the input dimension."""
+        """K, k' with padding in the paper: the number of examples and the input dimension."""
         return self.program.templates + self.padding
 
     def inputs(self) -> scipy.sparse.csr_array:  # (K, K)
-        """X: row t encodes template t (Section 5.1).
+        """Returns X, whose row t encodes template t (Section 5.1).
 
         >>> from bitwright import permutation
         >>> TrainingSet(permutation([2, 1]).program).inputs().toarray()
@@ -70,7 +70,7 @@ class TrainingSet:
         return scipy.sparse.eye_array(self.examples, format="csr")
 
     def labels(self) -> scipy.sparse.csr_array:  # (K, k)
-        """Y: row t has ones at the bits that template t writes.
+        """Returns Y, whose row t has ones at the bits that template t writes.
 
         >>> from bitwright import permutation
         >>> TrainingSet(permutation([2, 1]).program).labels().toarray()
@@ -84,7 +84,7 @@ class TrainingSet:
         )
 
     def matches(self, states: BoolArray) -> tuple[scipy.sparse.csr_array, IntArray]:  # (batch, K), (batch,)
-        """Returns which examples each state matches, as a sparse indicator, and how many: the paper's n.
+        """Returns which examples each state matches, as a sparse indicator, and their number, n in the paper.
 
         >>> from bitwright import permutation
         >>> which, n = TrainingSet(permutation([2, 1]).program).matches(np.array([[True, True], [False, True]]))
@@ -196,7 +196,7 @@ class StateSet:
     def of_matches(
         cls, program: Program, matched: BoolArray, after: BoolArray, labelled: Labels = "scaled"
     ) -> StateSet:  # (N, K), (N, k)
-        """Builds the set from matches; raises InputError if equal matches have two successors, or nothing is left."""
+        """Builds the set from matches; raises InputError if equal matches have two successors, or the set is empty."""
         some = matched.any(axis=1)
         if (lost := np.flatnonzero(~some & after.any(axis=1))).size:
             name = program.layout.names[int(after[lost[0]].argmax())]
@@ -228,7 +228,7 @@ class StateSet:
 
     @cached_property
     def matches(self) -> IntArray:  # (P,)
-        """n of each example."""
+        """The number of matches, n, of each example."""
         return np.asarray(np.count_nonzero(self.matched, axis=1))
 
     def inputs(self) -> NDArray[np.float64]:  # (P, K)
