@@ -1,4 +1,4 @@
-"""The sceptic's checker of decoders takes what was proved, and nothing that was altered; its bounds hold."""
+"""The sceptic confirms proofs about decoders, rejects altered certificates, and computes correct bounds."""
 
 import base64
 import importlib
@@ -122,7 +122,7 @@ def test_networks_of_others(name, tmp_path):
 
 
 def test_every_field_counts(proved, tmp_path):
-    """Each value of a certificate is changed, one at a time, and three edges.
+    """Changes each value of a certificate, one at a time, and three edges.
 
     The version is for people. With another fixed token, one stop token less or one claim less, the rest is true.
     """
@@ -149,7 +149,7 @@ def test_every_field_counts(proved, tmp_path):
 
 
 def test_unknown_fields_and_versions_are_refused(proved, tmp_path):
-    """One more field in any object of the certificate, and other formats."""
+    """Adds a field to each object of the certificate, and tries other formats."""
     network, certificate = proved
     document, objects = json.loads(certificate.read_text()), [()]
     claim = document["claims"][0]
@@ -212,7 +212,7 @@ def test_what_nothing_uses_is_refused_in_the_network(change, proved, tmp_path):
 
 
 def grown(box: np.ndarray, symbols: np.ndarray, depth: int, rng: np.random.Generator) -> list[int]:
-    """A tree of random splits of a box; `symbols` are all inputs of its group, with their states."""
+    """Returns a tree of random splits of a box; `symbols` are all inputs of the group, with their states."""
     inside = symbols[((box[0] <= symbols) & (symbols <= box[1])).all(1)]
     free = np.flatnonzero(box[0] < box[1])
     if not depth or not len(inside):
@@ -229,7 +229,7 @@ def packed(trees: dict[tuple[int, ...], list[int]]) -> dict[str, Any]:
 
 
 def subtree(codes: list[int], at: int) -> int:
-    """Where the subtree that begins at a node ends."""
+    """Returns the end of the subtree that begins at a node."""
     open_ = 1
     while open_:
         open_ += 1 if codes[at] < 65534 else -1
@@ -238,7 +238,7 @@ def subtree(codes: list[int], at: int) -> int:
 
 
 def sound(box: np.ndarray, symbols: np.ndarray, codes: list[int]) -> bool:
-    """Whether a tree divides a box, and says rightly which of its boxes have inputs."""
+    """Returns whether a tree divides a box and marks its empty boxes correctly."""
     waiting = [box]
     for code in codes:
         if not waiting:
@@ -256,7 +256,7 @@ def sound(box: np.ndarray, symbols: np.ndarray, codes: list[int]) -> bool:
 
 
 def test_edited_trees_are_refused(proved, tmp_path):
-    """The attacker writes the number of boxes that the edited trees have."""
+    """Checks a certificate with edited trees and the matching number of boxes."""
     network, certificate = proved
     document, inputs, trees, mine = json.loads(certificate.read_text()), every_input(COPY), {}, {}
     rng, symbols = (
@@ -298,7 +298,7 @@ def test_edited_trees_are_refused(proved, tmp_path):
 
 
 def forge(certificate: Path, network: Path, path: Path) -> None:
-    """The certificate with the hashes of another network."""
+    """Returns the certificate with the hashes of another network."""
     document = json.loads(certificate.read_text())
     data = network.read_bytes()
     header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
@@ -308,7 +308,7 @@ def forge(certificate: Path, network: Path, path: Path) -> None:
 
 
 def test_another_network_is_refused(proved, tmp_path):
-    """One weight changed: by the hash alone; and, where the answer is wrong now, with the right hash."""
+    """One weight is changed: the hash differs; with a corrected hash, the wrong answer is detected."""
     _, certificate = proved
     decoder = copier(np.random.default_rng(11), COPY, 2.85)
     (last,) = decoder.head
@@ -334,7 +334,7 @@ def test_a_margin_that_no_input_has_is_refused(proved, tmp_path):
 
 
 def rewritten(network: Path, path: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """The network's file with another structure, and with its hash."""
+    """Writes the network's file with another structure and a matching hash."""
     data = network.read_bytes()
     body = 8 + int.from_bytes(data[:8], "little")
     header = json.loads(data[8:body])
@@ -370,7 +370,7 @@ def test_structures_that_mean_something_else_are_refused(change, proved, tmp_pat
 
 
 def test_names_that_hide_inputs_are_refused(proved, tmp_path):
-    """A flag without a name stood for the stop token, and no run ended in it."""
+    """A flag without a name stands for the stop token, and no run ends in it."""
     network, certificate = proved
     text = certificate.read_text().replace('"last"', '""')
     document = json.loads(text)
@@ -402,7 +402,7 @@ def test_damaged_files_are_refused(damage, proved, tmp_path):
 
 
 def real(ranges: list[tuple[int, int]], side: int) -> np.ndarray:
-    """One end of each range."""
+    """Returns one end of each range."""
     return np.array([ends[side] for ends in ranges], float) / 2.0**60
 
 
@@ -413,7 +413,7 @@ def document_of(task: ColumnTask) -> dict[str, Any]:
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_bounds_hold_for_every_input(sceptic, task, options, tmp_path):
-    """In each group, and in boxes that random splits make of it: no input has a smaller margin than the bound."""
+    """No input of a group, or of boxes from random splits of it, has a smaller margin than the bound."""
     rng = np.random.default_rng(7)
     decoder, inputs = random_decoder(rng, task, **options), every_input(task)
     save_decoder(decoder, tmp_path / "network")
@@ -459,7 +459,7 @@ def test_bounds_hold_for_every_input(sceptic, task, options, tmp_path):
 
 @pytest.mark.parametrize("make", [large_scores, equal_values])
 def test_the_rounding_of_attention_in_float32_is_covered(make, sceptic, tmp_path):
-    """Of scores, whose errors move the weights, and of weighted sums; the bounds for real numbers would not do."""
+    """The bounds cover rounding of scores and of weighted sums, which bounds for real arithmetic do not."""
     rng, task, outside = np.random.default_rng(8), TASKS["highest first"], 0
     decoder, inputs = make(rng, task), every_input(task)
     save_decoder(decoder, tmp_path / "network")
@@ -495,7 +495,7 @@ def test_scores_of_which_float32_loses_terms_are_bounded(sceptic, tmp_path):
 
 
 def test_weights_leave_room_for_the_exp_of_libraries(sceptic, tmp_path):
-    """All scores are exactly 0: a weight may still be wrong by 4 units in the last place."""
+    """All scores are exactly 0, but a weight may have an error of 4 units in the last place."""
     task, inputs = TASKS["highest first"], every_input(TASKS["highest first"])
     decoder = random_decoder(np.random.default_rng(8), task)
     (head,) = decoder.layers[0].heads
@@ -513,7 +513,7 @@ def test_weights_leave_room_for_the_exp_of_libraries(sceptic, tmp_path):
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_float32_in_any_order_is_covered(sceptic, options, tmp_path):
-    """Single inputs: every float32 margin is above the bound for float32, and some are below that for real numbers."""
+    """Every float32 margin exceeds the bound for float32, and some are below the bound for real arithmetic."""
     rng, task = np.random.default_rng(11), TASKS["highest first"]
     decoder, inputs = random_decoder(rng, task, **options), every_input(task)
     save_decoder(decoder, tmp_path / "network")

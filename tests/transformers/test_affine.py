@@ -1,4 +1,4 @@
-"""Enclosures against values: whatever the variables are, what is computed lies inside, in float64 and in float32."""
+"""Enclosures contain every value that float64 and float32 compute, for all values of the variables."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def forms(rng: np.random.Generator, n: int, width: int, scale: float, unit: floa
 
 
 def samples(form: AffineForm, rng: np.random.Generator, count: int = 200) -> np.ndarray:
-    """(count, n, d) values, corners among them."""
+    """Returns (count, n, d) values in the form, half of them at corners."""
     e = rng.uniform(-1, 1, (count, *form.box.shape))
     e[: count // 2] = np.sign(e[: count // 2])
     r = np.sign(rng.normal(size=(count, *form.center.shape)))
@@ -40,7 +40,7 @@ def test_activations_lie_inside(activation, scale):
 
 
 def test_curvatures_are_bounds():
-    """Second differences of each activation on a fine grid stay below what is assumed on either side of it."""
+    """Second differences of each activation on a fine grid stay below the assumed curvature."""
     from bitwright.transformers import affine
 
     grid, step = np.linspace(-8, 8, 32_001), 1e-4
@@ -95,7 +95,7 @@ def test_logits_lie_inside_in_both_precisions(activation, gate):
 
 
 def test_float32_needs_its_own_bound():
-    """The same box that holds all values in float64 does not hold those in float32 unless their rounding is covered."""
+    """A bound for float64 does not contain float32 values unless it covers float32 rounding."""
     rng = np.random.default_rng(4)
     network = decoder(rng, "gelu", False)
     x = forms(rng, 500, WIDTH, 0.0)

@@ -1,4 +1,4 @@
-"""Bounds over boxes against every input that is in them, for small tasks and random decoders."""
+"""Compares bounds over boxes with every input in them, for small tasks and random decoders."""
 
 from dataclasses import replace
 
@@ -39,7 +39,7 @@ OPTIONS = {
 
 
 def attention_outputs(decoder: Decoder, task: ColumnTask, inputs: np.ndarray, step: int) -> np.ndarray:
-    """(n, r) what the heads add up to at a step."""
+    """Returns (n, r) the sum of the heads at a step."""
     tokens = task.rows(inputs)[:, : task.prompt_length + step]
     x = sum(
         t[np.arange(tokens.shape[1]) * (len(t) > 1), tokens * (t.shape[1] > 1)].astype(float) for t in decoder.tables
@@ -50,7 +50,7 @@ def attention_outputs(decoder: Decoder, task: ColumnTask, inputs: np.ndarray, st
 
 
 def random_boxes(rng: np.random.Generator, task: ColumnTask, group: tuple[int, int, int], count: int) -> np.ndarray:
-    """The root box of a group, and boxes that random splits make of it."""
+    """Returns the root box of a group, and boxes from random splits of it."""
     boxes = [root(task, group)]
     for _ in range(count - 1):
         box = boxes[0]
@@ -142,7 +142,7 @@ def test_extreme_inputs_attain_the_least_sum_of_shares(task):
                 total += sum(share[row, w, column, inputs[:, w, column]] for w in range(inputs.shape[1]))
                 total += share[row, inputs.shape[1], column, answers[:, column]]
             for index, values in enumerate(flags.values()):
-                state = symbols[:, -1]  # a flag reads the state, which here stands for its value
+                state = symbols[:, -1]  # a flag reads the state
                 assert (task.columns.flags[list(flags)[index]][state] == values).all()
                 total += share[row, inputs.shape[1] + 1 + index, task.columns.length, state]
             at = int(np.flatnonzero((inputs == best[row]).all((1, 2)))[0])
@@ -175,11 +175,11 @@ def test_float32_in_any_order_stays_inside(options):
             assert (bounds.lower <= margin).all()
             assert (margin <= bounds.upper).all()
             outside += (moved > found.radius).sum(), (margin < exact.lower).sum()
-    assert outside.all()  # the bounds for real numbers would not do
+    assert outside.all()  # bounds for real arithmetic are too small
 
 
 def test_scores_in_float32_are_bounded_where_a_query_cancels():
-    """A norm makes the rounding of a query large where its terms cancel: the bound must follow."""
+    """If the terms of a query cancel, its norm magnifies rounding errors, and the bound must cover them."""
     rng, task = np.random.default_rng(5), TASKS["highest first"]
     decoder, inputs = random_decoder(rng, task, heads=1, rank=2, normed=True, sharp=100.0), every_input(task)
     layer, rows, moved = decoder.layers[0], task.rows(inputs)[:, : task.prompt_length + 1], 0.0
@@ -202,7 +202,7 @@ def test_scores_in_float32_are_bounded_where_a_query_cancels():
 
 
 def test_weights_that_are_off_by_all_their_errors_are_covered():
-    """The mean of values with weights w (1 + e) is largest if e is greatest above some value, and least below it."""
+    """The mean of values with weights w (1 + e) is largest if e is maximal above some value and minimal below it."""
     rng, task, beyond = np.random.default_rng(3), TASKS["highest first"], 0
     decoder, inputs = large_scores(rng, task), every_input(task)
     table, states, of = tabulate(decoder, task, FLOAT32), states_of(task, inputs), groups_of(task, inputs, 1)
@@ -230,7 +230,7 @@ def test_weights_that_are_off_by_all_their_errors_are_covered():
 
 
 def test_weights_leave_room_for_the_exp_of_libraries():
-    """All scores are exactly 0: a weight may still be wrong by 4 units in the last place."""
+    """All scores are exactly 0, but a weight may have an error of 4 units in the last place."""
     task = TASKS["highest first"]
     decoder = random_decoder(np.random.default_rng(8), task)
     (head,) = decoder.layers[0].heads
@@ -244,7 +244,7 @@ def test_scores_of_which_float32_loses_terms_are_bounded():
     (task, decoder), total = lost_scores(), np.float32(2.0**24)
     for _ in range(64):
         total += np.float32(0.5)
-    assert total == 2.0**24  # in this order
+    assert total == 2.0**24  # when summed in this order
     box = np.array([[[1, 0, 0, 0, 0]] * 2], np.int16)
     for unit, reached in ((0.0, False), (FLOAT32, True)):
         step = step_of(tabulate(decoder, task, unit), [(0, -1, 0)])
@@ -264,7 +264,7 @@ def test_the_rounding_of_large_scores_is_in_the_weights():
         outputs, _ = shuffled_logits(decoder, task.rows(inputs)[:, : task.prompt_length + 1], rng)
         apart = np.abs(outputs.astype(np.float64) - exact.center)
         moved, most = max(moved, float((apart / (found.radius + found.rounding)).max())), max(most, float(apart.max()))
-    assert most > 1e-3  # a thousand times what rounds elsewhere
+    assert most > 1e-3  # a thousand times larger than other rounding errors
     assert 0.02 < moved <= 1
 
 
@@ -299,7 +299,7 @@ def test_weights_that_are_not_finite_are_refused():
 
 @pytest.mark.parametrize("interleaved", [True, False])
 def test_turns_by_large_angles_in_float32_are_bounded(interleaved):
-    """At position 1,000 the rounding of a rate moves the angle by far more than sine and cosine round."""
+    """At position 1,000, the rounding error of a rate changes the angle far more than sine and cosine are rounded."""
     rope, x = Rope(7.3, interleaved), np.random.default_rng(1).normal(size=(1001, 6)).astype(np.float32)
     form = constant(x.astype(np.float64), np.zeros((1001, 0)), FLOAT32)
     bound, apart = (

@@ -1,4 +1,4 @@
-"""Certificates say everything that was decided, and are read strictly."""
+"""Certificates contain the complete decision, and reading them is strict."""
 
 import json
 from dataclasses import replace
@@ -24,7 +24,7 @@ COPY = copy(2)
 
 @pytest.fixture(scope="module")
 def decision() -> Decision:
-    """Both claims proved, and a comparison."""
+    """A decision with both claims proved and a comparison."""
     found = decide(copier(np.random.default_rng(11), COPY, 2.85), COPY)
     return replace(found, comparison=ModuleComparison(100, 1e-6, 1e-4, True))
 

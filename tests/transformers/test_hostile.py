@@ -1,4 +1,4 @@
-"""Verdicts on random decoders with margins about 0 against all inputs, evaluated by code of our own."""
+"""Compares verdicts on random decoders with margins near 0 with an independent evaluation of all inputs."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 from bitwright.transformers.prover import decide
 from bitwright.transformers.steps import LEAF, steps
 
-NEAR = 1e-7  # how far float64 may be off
+NEAR = 1e-7  # error of float64
 
 
 def test_no_verdict_on_a_random_decoder_is_wrong():
@@ -52,7 +52,7 @@ def test_no_verdict_on_a_random_decoder_is_wrong():
 
 
 def test_logits_that_are_no_numbers_refute_nothing():
-    """A norm of a row of zeros without eps: the float64 logits are NaN, and real arithmetic says nothing."""
+    """A norm of zeros without eps has NaN logits in float64, and real arithmetic does not define it."""
     rng = np.random.default_rng(113)
     task = random_task(rng)
     inputs = np.concatenate(list(task.every_input()))
@@ -69,14 +69,14 @@ def linear(*weights: object) -> Chain:
 
 
 def zeros(symbols: int = 2, length: int = 2, **layout: object) -> ColumnTask:
-    """Every answer is 0."""
+    """Returns a task whose answers are all 0."""
     columns = from_step("z == 0", {"a": symbols}, lambda *_: (0, 0), length=length)
     places = tuple(Place("a", column) for column in range(length))
     return ColumnTask(columns, PromptLayout((*places, symbols), (Place("z", 0),), **layout))
 
 
 def flat(entry: float, final: Norm | None, *head: object, bias: object = None, **parts: object) -> Decoder:
-    """A decoder that reads nothing but one value at every position and token."""
+    """Returns a decoder with the same value at every position and token."""
     none = Head(linear([[0]]), linear([[0]]), linear([[0]]), linear([[0]]), 1.0)
     heads = (replace(none, **{name: of for name, of in parts.items() if name != "mlp"}),)
     chain = linear(*head)
@@ -111,7 +111,7 @@ def test_what_overflows_float32_is_proved_for_real_numbers_alone(name, tmp_path)
 
 
 def forged(decoder: Decoder, task: ColumnTask, folder: Path) -> Any:
-    """What the sceptic says of a certificate that calls this decoder proved for float32, in one box a group."""
+    """Runs the sceptic on a certificate that claims a proof for float32 with one box per group."""
     network, certificate = folder / "decoder.safetensors", folder / "certificate.json"
     save_decoder(decoder, network)
     trees = {group: LEAF.to_bytes(2, "little") for groups in steps(task) for group in groups}
@@ -140,7 +140,7 @@ def test_three_tables_may_be_added_in_any_order(tmp_path):
 
 @pytest.mark.parametrize("more", [(), (np.eye(3),)])
 def test_the_rounding_of_a_rival_counts(more, tmp_path):
-    """In float32 the other logit, 2^24 - 64/2 - 2^24, may be 0: above the right one, -10."""
+    """In float32, the other logit, 2^24 - 64/2 - 2^24, may be 0, which is above the right logit, -10."""
     nothing = Head(*(linear(np.zeros(shape)) for shape in ((66, 1), (66, 1), (66, 1), (1, 66))), 1.0)
     weight = np.zeros((66, 3))
     weight[0], weight[1:65, 1], weight[65, 1] = [-10, 2.0**24, -900], -0.5, -(2.0**24)
@@ -159,7 +159,7 @@ def test_values_below_the_normal_numbers_are_not_proved_for_float32():
 
 
 def test_weights_that_vanish_before_a_token_that_is_not_there_are_not_lost():
-    """One token has a score 2,000 above all others: without it, the weights of all others underflow."""
+    """One token scores 2,000 above all others; with it, their weights underflow, but it may be absent."""
     table = np.zeros((1, 4, 3), np.float32)
     table[0, :, 0], table[0, :, 1], table[0, :, 2] = [0, 0, 2000, 0], [-1, -1, 0, -1], 1
     head = Head(linear([[0], [0], [1]]), linear([[1], [0], [0]]), linear([[0], [1], [0]]), linear([[0, 10, 0]]), 1.0)
@@ -172,7 +172,7 @@ def test_weights_that_vanish_before_a_token_that_is_not_there_are_not_lost():
 
 @pytest.mark.parametrize("scale", [1.0, 2.0**-33])
 def test_rounding_in_float64_refutes_nothing(scale):
-    """The logit of 0 is 2^60 + 200, of which float64 loses 100 twice; that of 1 is 2^60 + 140, rounded up by 116."""
+    """The logit of 0 is 2^60 + 200, and float64 loses 100 twice; that of 1 is 2^60 + 140, rounded up by 116."""
     tables = scale * np.array([[2.0**60, 2.0**60], [100, 140], [100, 0]]).astype(np.float32).reshape(3, 1, 1, 2)
     nothing = Head(*(linear(np.zeros(shape)) for shape in ((2, 1), (2, 1), (2, 1), (1, 2))), 1.0)
     tables = tuple(np.repeat(table, 3, axis=1) for table in tables.astype(np.float32))

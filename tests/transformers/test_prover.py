@@ -1,4 +1,4 @@
-"""Verdicts against all inputs of small tasks, and against what is known of networks of others."""
+"""Compares verdicts with all inputs of small tasks, and with known verdicts on third-party networks."""
 
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
@@ -15,7 +15,7 @@ from bitwright.transformers import steps as bounding
 from bitwright.transformers.attention import tabulate
 from bitwright.transformers.counterexamples import forced_margins, greedy, right_steps
 from bitwright.transformers.decoder import Layer, Linear
-from bitwright.transformers.layout import mixture_of
+from bitwright.transformers.layout import Mixture
 from bitwright.transformers.modules import logits
 from bitwright.transformers.prover import decide
 from bitwright.transformers.steps import EMPTY, LEAF, prove_step, root, split, step_of, steps
@@ -25,7 +25,7 @@ OPTIONS = {"one head": {}, "two heads": {"heads": 2, "norm": "layer", "activatio
 
 
 def small_network(name: str, seed: int):
-    """A decoder that copies, sharper with every seed: the first are wrong on many inputs, the last on none."""
+    """Returns a copying decoder; the first seeds are wrong on many inputs, and the last ones on none."""
     return copier(np.random.default_rng(seed), COPY, 1.2 + 0.15 * (seed % 12), **OPTIONS[name])
 
 
@@ -55,7 +55,7 @@ def test_verdicts_are_those_of_all_inputs(name, arithmetic):
 
 @pytest.mark.parametrize("name", TASKS)
 def test_groups_are_proved_exactly_if_all_their_inputs_are_right(name):
-    """Also where a random decoder is right, and wrong on other groups; the trees divide the inputs among leaves."""
+    """Random decoders are right on some groups and wrong on others; the leaves of a tree divide its inputs."""
     task, inputs, seen = TASKS[name], every_input(TASKS[name]), set()
     symbols = np.concatenate([inputs.reshape(len(inputs), -1), states_of(task, inputs)], 1)
     for seed in seeds(3, of=30):
@@ -76,7 +76,7 @@ def test_groups_are_proved_exactly_if_all_their_inputs_are_right(name):
 
 
 def leaves(task, group, tree: bytes, symbols: np.ndarray) -> int:
-    """How many of these inputs are in the leaves of a tree; fails unless it is a tree, with empty boxes that are."""
+    """Returns the number of inputs in the leaves of a tree, after checking the tree and its empty boxes."""
     codes, waiting, count = np.frombuffer(tree, "<u2").tolist(), [root(task, group)], 0
     for code in codes:
         box = waiting.pop()
@@ -101,7 +101,7 @@ def test_every_group_has_its_tree():
 
 
 def test_a_module_has_the_last_word():
-    """Counterexamples are replayed by the module: where it is right, nothing is refuted."""
+    """The module replays counterexamples; if it is right, nothing is refuted."""
     decoder, inputs = small_network("one head", 0), every_input(COPY)
     claims = decide(decoder, COPY, module=lambda rows: logits(decoder, rows, np.float32)).claims
     assert {claim.counterexample.replayed_by for claim in claims} == {"module"}
@@ -133,7 +133,7 @@ def test_a_module_that_is_another_network_leaves_the_decision_open():
         for of in (decoder, other)
     ]
     assert begun
-    assert all(of is decoder for of in begun)  # nothing is tried for the other
+    assert all(of is decoder for of in begun)  # no proof of the other decoder starts
     assert decisions[1].sentence.startswith("NOT DECIDED: the decoder does not match your module: logits differ by")
     assert [decision.verdict for decision in decisions] == ["proved", "not decided"]
     assert [bool(decision) for decision in decisions] == [True, False]
@@ -180,7 +180,7 @@ def test_a_wrong_input_of_a_small_domain_is_found_without_a_proof():
 
 
 def test_the_time_holds_within_a_step(monkeypatch):
-    """The clock runs out at its fifth look: no later bounds are computed, and the step is open."""
+    """The time ends at the fifth check; no later bounds are computed, and the step stays open."""
     looks: list[int] = []
 
     def late(_) -> None:
@@ -215,7 +215,7 @@ def test_a_tiny_margin_is_proved_for_real_numbers_alone():
     """A bias on one logit leaves a margin of about 1e-6, where float32 may fail."""
     decoder = copier(np.random.default_rng(3), COPY, 3.0)
     head, last = decoder.head[0].weight, len(COPY.layout.answer)
-    low, high = 0.0, 100.0  # what is added to the logit of one token, as a bias
+    low, high = 0.0, 100.0  # the bias of one token
     for _ in range(60):
         middle = (low + high) / 2
         bias = np.array([middle, *[0] * (head.shape[1] - 1)], np.float32)
@@ -251,7 +251,7 @@ def test_attention_by_position_is_decided():
         assert verdict == "refuted" or claim.arithmetic == "float32"
 
 
-KNOWN = {  # the verdicts on the answers and on the stop token
+KNOWN = {  # verdicts about the answers and the stop token
     "micro133": ("proved",),
     "micro203": ("proved", "proved"),
     "micro226": ("proved", "refuted"),
@@ -276,7 +276,7 @@ def test_networks_of_others_are_decided(name):
 
 
 def perturbed(part, rng: np.random.Generator, size: float):
-    """The same with every weight changed by some part of itself."""
+    """Returns a copy in which every weight has a relative error."""
     if isinstance(part, np.ndarray):
         return (part * (1 + size * rng.normal(size=part.shape))).astype(np.float32)
     if isinstance(part, tuple):
@@ -294,7 +294,7 @@ def test_what_fails_on_any_of_many_inputs_is_never_proved(name):
     for seed in range(12):
         rng = np.random.default_rng(seed)
         decoder = perturbed(original, rng, 10 ** rng.uniform(-3.5, -0.7))
-        inputs = mixture_of(task).draw(100_000, rng)
+        inputs = Mixture(task).draw(100_000, rng)
         margins, last = forced_margins(decoder, task, inputs), len(task.layout.answer)
         least = [margins[:, :last].min(), *margins[:, last:].min(0)]
         for claim, truth in zip(decide(decoder, task, seconds=60).claims, least, strict=True):

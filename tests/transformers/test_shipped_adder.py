@@ -1,4 +1,4 @@
-"""The network in examples/transformers: proved on all pairs, and with one weight changed refuted by a pair."""
+"""The shipped adder is proved on all pairs, and refuted with one changed weight."""
 
 from dataclasses import replace
 from hashlib import sha256

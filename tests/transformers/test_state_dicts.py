@@ -1,4 +1,4 @@
-"""Decoders made of state dicts against the modules of PyTorch that the state dicts are from."""
+"""Compares decoders from state dicts with their PyTorch modules."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ GPT, LLAMA = GptOptions(heads=3, activation="gelu"), LlamaOptions(heads=4, key_h
 
 
 def agrees(decoder: Decoder, module: torch.nn.Module) -> None:
-    """In float64 the two differ by rounding alone."""
+    """Checks that the two differ only by rounding in float64."""
     with torch.no_grad():
         wanted = module.double()(torch.as_tensor(TOKENS)).numpy()
     assert np.abs(wanted).max() > 1
@@ -99,7 +99,7 @@ def test_half_precision_is_read_exactly():
 
 
 def changed(module: torch.nn.Module, **changes) -> dict:
-    """The state dict with other values; None leaves a name out."""
+    """Returns the state dict with changed values; None removes a name."""
     weights = module.state_dict() | {name.replace("__", "."): value for name, value in changes.items()}
     return {name: value for name, value in weights.items() if value is not None}
 

@@ -1,4 +1,4 @@
-"""Training: networks for small tasks, whose verdicts are tried on every input; the same bytes from the same seeds."""
+"""Trained decoders for small tasks: verdicts agree with every input, and equal seeds give equal weights."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from decoders import digits
 
 from bitwright.common.errors import InputError
 from bitwright.transformers.decoder import Decoder, check
-from bitwright.transformers.layout import mixture_of
+from bitwright.transformers.layout import Mixture
 from bitwright.transformers.modules import logits
 from bitwright.transformers.prover import decide
 from bitwright.transformers.task_text import read_task
@@ -29,14 +29,14 @@ def _quick():
 
 
 def train(task, recipe, *, seeds, progress=None):
-    """The decoders after the first training alone."""
+    """Returns the decoders after the first training."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("bitwright.transformers.training.ROUNDS", 0)
         return tuple(of.decoder for of in train_until_proved(task, recipe, seeds=seeds, progress=progress))
 
 
 def added(decoder: Decoder, a: int, b: int) -> int:
-    """The sum that a decoder writes, token by token."""
+    """Decodes the sum greedily."""
     row = [*digits([a], 4, 2)[0], 0, *digits([b], 4, 2)[0], 0, 0]
     for _ in range(3):
         row.append(int(logits(decoder, np.array([row]), np.float32)[0, -1].argmax()))
@@ -178,7 +178,7 @@ TASKS = [
 @pytest.mark.parametrize("text", TASKS)
 def test_mixtures_draw_inputs_of_the_task(text):
     task = read_task(text)
-    mixture = mixture_of(task)
+    mixture = Mixture(task)
     drawn = mixture.draw(3000, np.random.default_rng(1))
     assert drawn.shape == (3000, *task.positions.shape)
     assert (drawn >= 0).all()
@@ -191,8 +191,8 @@ def test_mixtures_draw_inputs_of_the_task(text):
 
 
 def test_mixtures_have_long_chains():
-    """A carry through eight columns or more: 3 in 10 million uniform pairs, and many of the mixture."""
-    drawn = mixture_of(read_task(TASKS[0])).draw(7000, np.random.default_rng(0))
+    """Carries through eight columns or more occur in 3 of 10 million uniform pairs, but often in the mixture."""
+    drawn = Mixture(read_task(TASKS[0])).draw(7000, np.random.default_rng(0))
     nines = drawn[:, 0, :10] + drawn[:, 1, :10] == 9
     run, longest = np.zeros(len(drawn), int), np.zeros(len(drawn), int)
     for column in nines.T:
@@ -203,5 +203,5 @@ def test_mixtures_have_long_chains():
 
 def test_words_of_a_difference_begin_in_opposite_orders():
     text = "numbers a b: 3 digits\nensure z == {}\nprompt a[1..3] b[1..3]\nanswer z[1..3]\n"
-    assert mixture_of(read_task(text.format("(a - b) mod 10^3"))).opposed() == (False, True)
-    assert mixture_of(read_task(text.format("(a + b) mod 10^3"))).opposed() == (False, False)
+    assert Mixture(read_task(text.format("(a - b) mod 10^3"))).opposed() == (False, True)
+    assert Mixture(read_task(text.format("(a + b) mod 10^3"))).opposed() == (False, False)

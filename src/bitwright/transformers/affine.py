@@ -8,7 +8,7 @@ accurate to a few units.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -281,7 +281,7 @@ def finished(decoder: Decoder, x: AffineForm) -> AffineForm:
     return chained(decoder.head[:-1], normed(decoder.final_norm, x))
 
 
-def margins(decoder: Decoder, x: AffineForm, right: int, also: Sequence[int] = ()) -> AffineForm:
+def margins(decoder: Decoder, x: AffineForm, right: int, also: Collection[int] = ()) -> AffineForm:
     """Returns (n, other tokens): the right token's lead over each other logit; x is the output of `finished`.
 
     Args:

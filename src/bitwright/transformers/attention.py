@@ -168,8 +168,6 @@ class Query:
     relative error of the weight, r weighted values, and r errors of the values.
     """
 
-    step: int
-    symbol: int
     entries: Reals  # (heads, rows, length + 1, symbols, 2 + 2 r)
     noise: Reals  # (2, heads, r): bounds on the sums of |values| and of weights, times the rounding of a sum
 
@@ -202,7 +200,7 @@ def query_at(table: AttentionTable, step: int, symbol: int) -> Query:
     total, r = np.abs(entries).max(3).sum((1, 2)), table.rank
     sums = np.stack([total[:, VALUE : VALUE + r], np.repeat(total[:, :1], r, 1)])
     noise = sums * (entries[0, :, :, 0, 0].size + 20) * 2.0**-50
-    return Query(step, symbol, entries, noise)
+    return Query(entries, noise)
 
 
 def query_rows(table: AttentionTable, step: int, symbols: Ints) -> Ints:

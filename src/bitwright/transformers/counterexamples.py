@@ -19,7 +19,7 @@ from bitwright.transformers.affine import Reals
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import Counterexample, DecoderClaim
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.layout import ColumnTask, mixture_of
+from bitwright.transformers.layout import ColumnTask, Mixture
 from bitwright.transformers.modules import BATCH, Evaluator, Module, evaluator_of, forced_rows, runtime_of
 from bitwright.transformers.sums import Boxes, Cases, Edges
 
@@ -30,7 +30,7 @@ REPLAYS = 64  # most inputs to decode
 def search(model: Module, task: ColumnTask, seed: int = 0, seconds: float = inf) -> Counterexample | None:
     """Searches for an input that greedy decoding answers incorrectly; returns None if no such input is found."""
     runtime, end = runtime_of(model, task), time.monotonic() + seconds
-    mixture, rng = mixture_of(task), np.random.default_rng(seed)
+    mixture, rng = Mixture(task), np.random.default_rng(seed)
     for _ in range(SEARCHED):
         if time.monotonic() > end:
             return None

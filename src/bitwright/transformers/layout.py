@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.common.errors import InputError
-from bitwright.common.frozen import FrozenArrays
 from bitwright.transformers.columns import Columns, Ints
 
 
@@ -213,21 +212,21 @@ def count_inputs(number: int) -> str:
 KINDS = 6  # kinds of inputs, in equal shares
 
 
-@dataclass(frozen=True)
-class Mixture(FrozenArrays):
+class Mixture:
     """The input mixture of a task, in which six kinds of inputs are equally frequent.
 
     They are uniform inputs, full and partial chains of letters that preserve as many states as possible (pairs that add
     up to 9 in an addition), extreme symbols, one repeated symbol, and short words. A letter is the symbols of a column.
-
-    Args:
-        symbols: (letters, words) all letters.
-        chain: the numbers of the letters that preserve the most states.
     """
 
-    task: ColumnTask
-    symbols: Ints
-    chain: Ints
+    def __init__(self, task: ColumnTask) -> None:
+        columns, self.task = task.columns, task
+        self.symbols: Ints = np.array(list(product(*(range(size) for size in columns.symbols))))  # (letters, words)
+        letter = columns.edges[:, 1:-2] @ np.cumprod([1, *columns.symbols[:0:-1]])[::-1]
+        reached = np.zeros((len(self.symbols), columns.states), np.bool_)
+        reached[letter, columns.edges[:, -1]] = True
+        preserved = reached.sum(1)
+        self.chain: Ints = np.nonzero(preserved == preserved.max())[0]  # the letters of chains
 
     def draw(self, count: int, rng: np.random.Generator) -> Ints:
         """Returns (count, words, length) symbols, 0 for symbols without a position."""
@@ -257,18 +256,6 @@ class Mixture(FrozenArrays):
         word = rng.integers(0, links.shape[2], shape)
         links += off[..., None] * (word[..., None] == np.arange(links.shape[2]))
         return np.clip(links, 0, np.asarray(self.task.columns.symbols) - 1).swapaxes(1, 2)
-
-
-def mixture_of(task: ColumnTask) -> Mixture:
-    """Returns the mixture for a task."""
-    columns = task.columns
-    symbols = np.array(list(product(*(range(size) for size in columns.symbols))))
-    places = np.cumprod([1, *columns.symbols[:0:-1]])[::-1]
-    letter = columns.edges[:, 1:-2] @ places
-    reached = np.zeros((len(symbols), columns.states), np.bool_)
-    reached[letter, columns.edges[:, -1]] = True
-    passed = reached.sum(1)
-    return Mixture(task, symbols, np.nonzero(passed == passed.max())[0])
 
 
 def _put(inputs: Ints, other: Ints | int, where: NDArray[np.bool_]) -> None:

@@ -17,7 +17,7 @@ from bitwright.transformers.affine import Reals
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import FACTOR, ModuleComparison
 from bitwright.transformers.decoder import Activation, Chain, Decoder, Head, Layer, Mlp, Norm, Rope
-from bitwright.transformers.layout import ColumnTask, mixture_of
+from bitwright.transformers.layout import ColumnTask, Mixture
 
 Floats = Any  # arrays of either precision
 
@@ -214,7 +214,7 @@ def compare(decoder: Decoder, module: Module, task: ColumnTask, seed: int = 0, i
     detect, for example, the other form of GELU.
     """
     runtime = runtime_of(module, task)
-    rows = forced_rows(task, mixture_of(task).draw(inputs, np.random.default_rng(seed)))
+    rows = forced_rows(task, Mixture(task).draw(inputs, np.random.default_rng(seed)))
     exact, single, other = (
         evaluate(rows)[:, task.prompt_length - 1 :]
         for evaluate in (lambda r: logits(decoder, r), lambda r: logits(decoder, r, np.float32), runtime)

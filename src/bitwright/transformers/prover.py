@@ -20,7 +20,7 @@ from bitwright.transformers.counterexamples import exhaust, forced_margins, repl
 from bitwright.transformers.decision import Arithmetic, Counterexample, Decision, DecoderClaim, Group
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.decoder import check as check_decoder
-from bitwright.transformers.layout import ColumnTask, mixture_of
+from bitwright.transformers.layout import ColumnTask, Mixture
 from bitwright.transformers.modules import Evaluator, Module, compare, evaluator_of, runtime_of
 from bitwright.transformers.steps import StepProof, bound_input, prove_step, step_of, steps
 
@@ -66,7 +66,7 @@ def decide(
             claims[at] = replace(claims[at], verdict="refuted", inputs=1, counterexample=example, open=())
     else:
         hunt = Hunt(decoder, task, runtime or evaluator_of(decoder), names)
-        varied = mixture_of(task).draw(VARIED, np.random.default_rng(seed))
+        varied = Mixture(task).draw(VARIED, np.random.default_rng(seed))
         hunt.check(next(task.every_input()) if few else varied)
         with one_thread():
             proofs = [prove(hunt, about, arithmetic, end, progress or (lambda *_: None)) for about in names]

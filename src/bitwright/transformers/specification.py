@@ -125,7 +125,7 @@ class _Circuit:
         """Adds the answer that a line defines."""
         truth = line.truth
         if not (isinstance(truth, Combined) and truth.sign == "==" and isinstance(truth.left, Named)):
-            raise WrongError(_token(truth), "a line of a task must define one answer, as in ensure z == a + b")
+            raise WrongError(truth.token, "a line of a task must define one answer, as in ensure z == a + b")
         name, tree = truth.left, truth.right
         if name.text in self.known:
             raise WrongError(name.token, f"'{name.text}' must be a new name; it is an input or defined already")
@@ -137,7 +137,7 @@ class _Circuit:
             raise WrongError(
                 name.token, f"the answer line must list the columns of '{name.text}', as in {name.text}[1..n]"
             )
-        if _is_number(tree):
+        if _has_numbers(tree, within=False):
             raise WrongError(name.token, f"'{name.text}' is a number; list its digits, as in answer {name.text}[1..n]")
         self.flags[name.text] = _compiled(tree, self._of_flag)
 
@@ -168,7 +168,7 @@ class _Circuit:
 
     def _of_number(self, tree: Tree, line: EnsureLine) -> Value:
         """Returns the digits of a number, which are the outputs of its carry register."""
-        token = _token(tree)
+        token: Token = tree.token
         if line.ranges:
             raise WrongError(line.ranges[0].token, "a number cannot have 'for'; columns are defined with z[i] ==")
         modular = isinstance(tree, Combined) and tree.sign == "%"
@@ -196,7 +196,7 @@ class _Circuit:
 
         def written(column: Any) -> int:
             if (value := inner(column)) < 0:
-                raise WrongError(_token(tree), f"'{name.text}' must be at least 0, but can be {value}; add a constant")
+                raise WrongError(tree.token, f"'{name.text}' must be at least 0, but can be {value}; add a constant")
             return value
 
         return written
@@ -343,17 +343,8 @@ def _parts(tree: Tree) -> tuple[Tree, ...]:
     return (tree.left, tree.right) if isinstance(tree, Combined) else (tree.body,) if isinstance(tree, Negation) else ()
 
 
-def _has_numbers(tree: Tree) -> bool:
-    return (isinstance(tree, Named) and tree.index is None) or any(_has_numbers(part) for part in _parts(tree))
-
-
-def _is_number(tree: Tree) -> bool:
-    """Returns whether an expression contains numbers outside of comparisons."""
-    if isinstance(tree, Negation) or (isinstance(tree, Combined) and tree.sign in COMPARISONS):
+def _has_numbers(tree: Tree, within: bool = True) -> bool:
+    """Returns whether an expression contains numbers, outside of comparisons unless `within` is true."""
+    if not within and (isinstance(tree, Negation) or (isinstance(tree, Combined) and tree.sign in COMPARISONS)):
         return False
-    return (isinstance(tree, Named) and tree.index is None) or any(_is_number(part) for part in _parts(tree))
-
-
-def _token(tree: Tree) -> Token:
-    token: Token = tree.token
-    return token
+    return (isinstance(tree, Named) and tree.index is None) or any(_has_numbers(part, within) for part in _parts(tree))

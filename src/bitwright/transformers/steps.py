@@ -187,7 +187,7 @@ def step_of(table: AttentionTable, groups: list[Group]) -> Step:
     """Prepares the bounds for some groups of one step."""
     task, (number, _, _) = table.task, groups[0]
     symbols = np.array([symbol for _, symbol, _ in groups])
-    cases, residual = cases_of(table, groups), table.residual[query_rows(table, number, symbols)]
+    residual, cases = table.residual[query_rows(table, number, symbols)], _cases(task, groups)
     if number == len(task.layout.answer):
         first, *also = task.layout.stop
         return Step(table, groups, symbols, np.full(len(groups), first), tuple(also), residual, cases)
@@ -195,13 +195,13 @@ def step_of(table: AttentionTable, groups: list[Group]) -> Step:
     return Step(table, groups, symbols, tokens[[y for _, _, y in groups]], (), residual, cases)
 
 
-def cases_of(table: AttentionTable, groups: list[Group]) -> Cases:
-    """Returns the cases of groups of one step."""
-    columns, answer, step = table.task.columns, table.task.layout.answer, groups[0][0]
+def _cases(task: ColumnTask, groups: list[Group]) -> Cases:
+    columns, answer, step = task.columns, task.layout.answer, groups[0][0]
     wanted = np.full((len(groups), columns.length + 1), -1, np.int64)
     ends = np.ones((len(groups), columns.states), np.bool_)
-    around = [(place, index) for index, place in ((1, step - 1), (2, step)) if 0 <= place < len(answer)]
-    for index, part in around:
+    for part, index in ((1, step - 1), (2, step)):
+        if not 0 <= index < len(answer):
+            continue
         place, symbols = answer[index], np.array([group[part] for group in groups])
         if place.column < 0:
             ends &= columns.flags[place.word] == symbols[:, None]
@@ -257,7 +257,7 @@ def _bound_margins(step: Step, case: Ints, center: Reals, radius: Reals) -> Step
     for right in np.unique(step.right[case]):
         rows = np.flatnonzero(step.right[case] == right)
         values = [
-            _least(margins(step.table.decoder, x[rows], int(best), _others(right, step.also, best)), r)
+            _least(margins(step.table.decoder, x[rows], int(best), {right, *step.also} - {best}), r)
             for best in (right, *step.also)
         ]
         best = np.argmax([value.lower for value in values], 0)
@@ -266,10 +266,6 @@ def _bound_margins(step: Step, case: Ints, center: Reals, radius: Reals) -> Step
             getattr(result, name)[rows] = each[best, np.arange(len(rows))]
         result.upper[rows] = np.max([value.upper for value in values], 0)
     return result
-
-
-def _others(right: int, also: tuple[int, ...], best: int) -> tuple[int, ...]:
-    return tuple(token for token in (right, *also) if token != best)
 
 
 def _tail(step: Step, case: Ints, center: Reals, radius: Reals) -> AffineForm:

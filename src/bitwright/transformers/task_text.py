@@ -19,7 +19,6 @@ The default base is 10. Every `ensure` line defines one answer, and the answer l
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from bitwright.common.bits import shorten
@@ -32,7 +31,6 @@ from bitwright.rules.ensures import EnsureLine
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 from bitwright.transformers.specification import InputWord, Span, SpecificationReader, compile_lines, constant
 
-COMMENTS = re.compile(r"^\s*(//|/\*|--|;|%|'|\")|^(?!\s*ensure).*?(//|/\*)")  # comments of other languages
 MAX_TEXT = 1 << 20  # bytes of a text
 MAX_LENGTH = 1_000  # symbols of a word
 MAX_COLUMNS = MAX_LENGTH + 1  # of an answer; a sum may have one more digit
@@ -103,8 +101,6 @@ def _read_line(parts: _Parts, line: str, number: int) -> None:
         raise WrongError(
             Token(END, "", number, 1), f"a line must have at most {MAX_LINE:,} characters, got {len(line):,}"
         )
-    if (sign := COMMENTS.search(line.partition("#")[0])) is not None:
-        raise WrongError(Token(END, "", number, sign.start(sign.lastindex or 0) + 1), "comments start with #")
     first, *rest = SCANNER.pieces(line, number)
     reader = _TaskReader(rest)
     if first.text in ("numbers", "words"):

@@ -21,7 +21,7 @@ from bitwright.transformers.columns import Ints
 from bitwright.transformers.counterexamples import forced_margins
 from bitwright.transformers.decision import Decision
 from bitwright.transformers.decoder import Decoder, Head, Layer, Linear, Mlp, Norm
-from bitwright.transformers.layout import ColumnTask, Mixture, Place, mixture_of
+from bitwright.transformers.layout import ColumnTask, Mixture, Place
 from bitwright.transformers.prover import Progress, decide
 
 Tensors = dict[str, Any]  # PyTorch tensors; the first axis is the copies
@@ -98,7 +98,7 @@ def train_until_proved(
         raise InputError("training needs PyTorch; install it with: pip install 'bitwright[train]'")
     if not seeds or len(set(seeds)) < len(seeds) or min(seeds) < 0:
         raise InputError(f"seeds must be one or more distinct integers of at least 0, got {list(seeds)}")
-    mixture, frame = mixture_of(task), frame_of(task)
+    mixture, frame = Mixture(task), frame_of(task)
     rngs = {seed: np.random.default_rng([seed, 1]) for seed in seeds}
     results: dict[int, TrainedDecoder] = {}
     with _one_thread():
@@ -126,7 +126,7 @@ def train_until_proved(
 
 def _decide(task: ColumnTask, decoder: Decoder, seed: int, before: tuple[float, ...]) -> TrainedDecoder:
     """Decides a decoder, and measures its share of wrong answers on the mixture."""
-    inputs = mixture_of(task).draw(TESTED, np.random.default_rng([seed, 2]))
+    inputs = Mixture(task).draw(TESTED, np.random.default_rng([seed, 2]))
     wrong = float((forced_margins(decoder, task, inputs) <= 0).any(1).mean())
     decision = decide(decoder, task, seconds=SECONDS, seed=seed)
     return TrainedDecoder(seed, decoder, decision, len(before), (*before, wrong))
@@ -313,7 +313,7 @@ def _normed(x: Any) -> Any:
 
 def decoder_of(weights: Tensors, frame: Frame, copy: int) -> Decoder:
     """Returns one copy as a decoder."""
-    w = {name: of.detach()[copy].numpy().astype(np.float32) for name, of in weights.items()}
+    w = {name: value.detach()[copy].numpy().astype(np.float32) for name, value in weights.items()}
     position = _positions(weights, frame).detach()[copy].numpy().astype(np.float32)
     width, half = w["token"].shape[1], position.shape[1]
 
