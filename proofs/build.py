@@ -12,7 +12,7 @@ from machine import compared_text
 
 from bitwright import open as open_program
 from bitwright.exports.rocq.folder import makefile_text, project_text, rocq_files, theory_files
-from bitwright.networks import load_network
+from bitwright.networks import load_any_network
 from bitwright.networks.store import read_about
 from bitwright.rules.pattern import read_pattern
 
@@ -40,7 +40,7 @@ def main(names: list[str], build: Path = HERE / "build", networks: Path = HERE /
         about = read_about(file)
         pattern = read_pattern(about.bits, about.examples)
         assert pattern is not None
-        network = load_network(file, pattern.program)
+        network = load_any_network(file, pattern.program)
         algorithm = None if program is None else open_program(_place(program))
         written = rocq_files(name, network, pattern, algorithm, file, function=name not in USED)
         found |= written.files

@@ -100,7 +100,7 @@ for commands in json.loads(sys.argv[1]):
 
 def test_few_modules_are_loaded_and_machines_only_where_one_is_named(tmp_path: Path) -> None:
     rules, graph, code = (EXAMPLES / name for name in ("gray.bw", "graphs/bfs.bw", "sbn/gcd.sbn"))
-    product = ["multiply 719 483 --engine network -q"]
+    product = ["multiply 719 483 --engine limit -q"]
     others = [f"check {rules}", f"trace {rules} x=5", "size addition", "show addition", "certify addition -q"]
     others += [f"run {graph} --graph path:2 source=0", f"train addition -o {tmp_path}/a.safetensors -q"]
     commands = json.dumps([product, others, [f"run {code} a=4 b=6 -q"]])

@@ -30,6 +30,7 @@ from bitwright.networks import (
     save_network,
     train,
 )
+from bitwright.proofs.exhaustion.task import ProofTask, prove
 from bitwright.rules import load
 from paper.table import Table, load_table
 
@@ -250,6 +251,10 @@ def check(path: Path) -> None:
     Certificate.load(path).check(ALGORITHM)
 
 
+def _proof() -> ProofTask:
+    return ProofTask(ALGORITHM, _whole())
+
+
 READERS = (
     Reader("rule files, as bytes", lambda rng: edit_bytes(rng, ALGORITHM.text().encode()), in_file("x.bw", load)),
     Reader(
@@ -269,6 +274,11 @@ READERS = (
         in_file("z.json", lambda path: Certificate.load(path).check(ALGORITHM, _whole())),
     ),
     *(for_both(domain, altered) for domain in ("states", "runs", "cells") for altered in ("network", "certificate")),
+    Reader(
+        "proofs that were begun",
+        edited(lambda path: prove(_proof(), file=path), "good.part", edit_bytes),
+        in_file("x.part", lambda path: prove(_proof(), file=path)),
+    ),
     Reader(
         "checkpoints of machine V",
         edited(write_checkpoint, "good.npz", edit_archive),

@@ -63,7 +63,7 @@ def test_a_file_that_is_overwritten_between_validations(
 def test_a_file_that_is_overwritten_and_removed_meanwhile(
     workers: Workers, tmp_path: Path, good: IntegerNetwork, bad: IntegerNetwork
 ) -> None:
-    """After the first and the second of three batches; all are still about what was read."""
+    """At the beginning and after the first of three batches; all are still about what was read."""
     path = put(good, tmp_path / "n.safetensors")
     seen = []
 
@@ -75,7 +75,7 @@ def test_a_file_that_is_overwritten_and_removed_meanwhile(
             path.unlink(missing_ok=True)
 
     done = validate(task_with(path, random=3000), workers, progress=spoil)
-    assert seen == [(1024, 3000), (2048, 3000), (3000, 3000)]
+    assert seen == [(0, 3000), (1024, 3000), (2048, 3000), (3000, 3000)]
     assert outcome(done) == ("exact", [good.digest])
 
 
@@ -110,6 +110,9 @@ def test_an_oracle_that_is_rewritten_meanwhile(workers: Workers, tmp_path: Path)
     assert (done.tally.inputs, done.verdict) == (3000, "exact")
     now = Function.named("changing_oracle:total", str(tmp_path), ("sum",))  # as long as the former, in the same second
     assert validate(task_of(ALGORITHM, "templates", oracle=now)).verdict == "not exact"
+    validate(task_of(ALGORITHM, "templates", oracle=oracle), file=tmp_path / "kept")
+    with pytest.raises(InputError, match="holds work on another"):
+        validate(task_of(ALGORITHM, "templates", oracle=now), file=tmp_path / "kept")
     path.unlink()
     elsewhere = replace(oracle, folder=str(tmp_path / "not here"))
     assert elsewhere({"p": 3, "q": 1}) == {"sum": 4}
@@ -125,3 +128,5 @@ def test_an_oracle_in_a_package(layout: str, tmp_path: Path) -> None:
     task = task_of(ALGORITHM, oracle=Function.named(f"{name}:total", str(tmp_path), ("sum",)))
     assert validate(task).exact
     assert validate(task, Workers("processes", 2)).exact
+    with pytest.raises(InputError, match="put it in a file"):  # its text is not known
+        validate(task, file=tmp_path / "kept")

@@ -11,6 +11,7 @@ from programs import CASES, EXAMPLES, Case
 from tasks import Arithmetic, task_of
 
 from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation, run
+from bitwright.common.files import journal
 from bitwright.common.workers import Workers
 from bitwright.rules import load
 from bitwright.theory.proof import smallest_examples
@@ -103,6 +104,49 @@ def test_the_sign_rule_where_it_is_wrong_is_reported() -> None:
     assert all(1 <= m < c for _, c, m in done.misjudged)
     padding = smallest_examples(algorithm.program) - algorithm.program.templates
     assert validate(task_of(algorithm, "limit", random=5000, rounding="sign", padding=padding)).tally.wrong == 0
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_interrupted_and_resumed_equals_uninterrupted(
+    tmp_path: Path, plain: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "_EVERY", -1)
+    text = addition(6).text().replace("when p[2]=1 q[2]=1 write c[2]", "when p[2]=1 q[2]=1 write p[2]")
+    task = task_of(parse(text) if plain else addition(10), "limit", oracle=Arithmetic("addition"), plain=plain)
+    assert task.batches == 4
+    path, looks = tmp_path / "kept", [0]
+
+    def stop(done: int, _: int) -> None:
+        if done > looks[-1]:
+            looks.append(done)
+            raise KeyboardInterrupt
+
+    for _ in range(task.batches):
+        with pytest.raises(KeyboardInterrupt, match="finished work is in"):
+            validate(task, progress=stop, file=path)
+    resumed, whole = validate(task, progress=stop, file=path), validate(task)  # nothing is left to do
+    assert resumed.tally == whole.tally
+    assert (whole.tally.wrong > 0) == plain
+    assert (resumed.margin, resumed.worst) == (whole.margin, whole.worst)
+    assert looks == [batch * task.inputs.count // 4 for batch in range(5)]
+
+
+def test_a_file_of_another_validation_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    task = task_of(addition(2), "limit", oracle=Arithmetic("addition"))
+    validate(task, file=path)
+    assert validate(task_of(addition(2), "limit", oracle=Arithmetic("addition")), file=path).exact
+    for other in (
+        task_of(addition(3), "limit", oracle=Arithmetic("addition")),
+        task_of(addition(2), "limit", Arithmetic("addition"), rounding="sign", padding=0),
+        task_of(addition(2), "limit", Arithmetic("addition"), padding=1),
+        task_of(addition(2), "limit", oracle=Arithmetic("addition"), random=16),
+        replace(task, oracle=None),
+        replace(task, limit=3),
+        replace(task, plain=True),
+    ):
+        with pytest.raises(InputError, match="holds work on another"):
+            validate(other, file=path)
 
 
 def test_random_inputs_do_not_depend_on_batches() -> None:

@@ -112,6 +112,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
 WRONG |= {
     "a list": (lambda: bw.certify(small(), [trained()]), "give network"),  # type: ignore[arg-type]
     "workers": (lambda: bw.certify(small(), trained(), workers=-1), "workers number"),
+    "resume": (lambda: bw.certify(bw.addition(4), adder(), resume=3), "file resume"),  # type: ignore[arg-type]
     "domain": (lambda: bw.certify(small(), trained(), domain="all"), "'all'"),
     "other cells": (lambda: bw.certify(bw.permutation([2, 1]), adder()), "cell like"),
     "bits": (lambda: bw.train(small(), weight_bits=9), "2 8 9"),
@@ -202,6 +203,7 @@ RUNS: dict[str, tuple[Callable[[], object], str]] = {
     "rounding": (lambda: bw.run(small(), ONES, engine="limit", rounding=5), "'5'"),
     "random": (lambda: bw.validate(small(), random="x"), "random integer"),  # type: ignore[arg-type]
     "workers": (lambda: bw.validate(small(), workers=3.5), "workers number"),  # type: ignore[arg-type]
+    "resume": (lambda: bw.validate(small(), resume=5), "file resume"),  # type: ignore[arg-type]
     "validate": (lambda: bw.validate(small(), steps="x"), "limit integer"),  # type: ignore[arg-type]
     "certify": (lambda: bw.certify(small(), padding="x"), "padding integer"),  # type: ignore[arg-type]
     "rule": (lambda: bw.certify(small(), rounding=5), "'5'"),  # type: ignore[arg-type]

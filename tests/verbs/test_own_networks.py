@@ -112,6 +112,9 @@ def test_a_proof_is_the_same_in_other_processes(cells: Layers, tmp_path: Path) -
     network = as_onnx(cells, tmp_path / "adder.onnx")
     task = ProofTask(addition(3), fit_model(Model(network), [addition(3)])[0], "cells")
     assert prove(pickle.loads(pickle.dumps(task))) == prove(task) == prove(task, Workers("processes", 2))
+    certify(PLAIN, Model(network), resume=tmp_path / "part")
+    with pytest.raises(InputError, match="holds work on another"):
+        certify(PLAIN, Model(network, threshold=0.25), resume=tmp_path / "part")
 
 
 def test_what_does_not_fit_is_said_in_a_line(cells: Layers) -> None:

@@ -113,7 +113,7 @@ def _check(target: Target, check: Path, network: Path | None, how: dict[str, Any
 
     opt.refuse(
         "does not go with --check, which repeats the proof of the certificate",
-        *("rounding", "n", "padding", "domain"),
+        *("rounding", "n", "padding", "domain", "resume"),
     )
     claimed = Certificate.load(check)
     algorithm, model = _open(target, network, claimed.cells)
@@ -122,7 +122,7 @@ def _check(target: Target, check: Path, network: Path | None, how: dict[str, Any
 
 
 def _prove(target: Target, output: Path | None, network: Path | None, how: dict[str, Any]) -> Certificate:
-    """Makes the certificate and writes it to its file."""
+    """Makes the certificate and writes it to its file; until then a file beside it keeps finished work."""
     from bitwright.verbs.certificates import check_writable
     from bitwright.verbs.certify import certify
 
@@ -130,8 +130,11 @@ def _prove(target: Target, output: Path | None, network: Path | None, how: dict[
     tell = TerminalTeller()
     if output is not None:
         check_writable(output)
-    found: Certificate = certify(algorithm, model, **how | {"progress": tell})
+    beside = None if output is None or network is None else output.with_name(f"{output.name}.part")
+    found: Certificate = certify(algorithm, model, **how | {"progress": tell, "resume": how["resume"] or beside})
     if output is not None:
         found.save(output)
         tell.note(f"wrote {output}")
+        if beside is not None and how["resume"] is None:
+            beside.unlink(missing_ok=True)
     return found

@@ -96,8 +96,9 @@ def main(arguments: Sequence[str] | None = None, command: click.Command = cli, n
         return _refuse(f"{error}; train one with bitwright train PROGRAM --sizes SIZES -o FILE")
     except BitwrightError as error:
         return _refuse(str(error))
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("bitwright: stopped", err=True)
+    except (click.Abort, KeyboardInterrupt) as error:
+        kept = (error.__cause__ or error).args  # click raises Abort from KeyboardInterrupt
+        click.echo("; ".join(["bitwright: stopped", *map(str, kept)]), err=True)
         return 130
     except MemoryError:
         return _refuse("not enough memory for a program of this size")

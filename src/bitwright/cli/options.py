@@ -187,8 +187,8 @@ Work and output
     Stop after this time. For an image, time spent waiting for input does not count. For a task, the default is 600.
 --workers WORKERS | certify validate
     1 (this process), a number of processes, all, ray, ray:2 or ray:ADDRESS.
---resume FILE | run
-    Keep the run in this file, and continue from it if it exists.
+--resume FILE | run certify validate
+    Keep finished work in this file, and continue from it if it exists.
 --memory FROM:TO | run
     For images: show these words at the end, including TO, as signed numbers; also a single ADDRESS, or a label of a
     .sq file.

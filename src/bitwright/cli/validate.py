@@ -37,7 +37,8 @@ def command(target: Target, oracle: str | None, max_steps: int | None, as_json: 
         print_json(done.to_dict())
     else:
         click.echo(done.verdict if is_quiet() else done)
-        note(f"{done.seconds:.2f} s, {done.tally.evaluations / max(done.seconds, 1e-9):,.0f} evaluations a second")
+        rate = f", {done.tally.evaluations / max(done.seconds, 1e-9):,.0f} evaluations a second"
+        note(f"{done.seconds:.2f} s{rate if 'resume' not in given else ''}")
     if done.bound_broken and is_quiet():
         click.echo(f"bitwright: {done.task.algorithm.name}: {done.broken_bound}", err=True)
     return 0 if done else 1

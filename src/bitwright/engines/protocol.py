@@ -22,7 +22,7 @@ from bitwright.theory.decisions import Decisions
 from bitwright.theory.rounding import Rounding, Scale
 
 if TYPE_CHECKING:
-    from bitwright.common.workers.linear_algebra import Library
+    from bitwright.common.workers.linear_algebra import Library, kernel_name
 
 
 class Batch(ABC):
@@ -154,6 +154,12 @@ class Engine(ABC):
     def cell_facts(self) -> Mapping[str, object] | None:
         """Facts about a network of cells by name; None for engines of whole states."""
         return None
+
+    def describe(self) -> dict[str, object]:
+        """Returns what its steps depend on besides the program, as JSON."""
+        names = ("name", "rounding", "examples", "kind", "networks", "seed", "cell_facts")
+        kernel = None if self.library is None else kernel_name(self.library)
+        return {name: getattr(self, name) for name in names} | {"digests": list(self.digests), "kernel": kernel}
 
     @property
     def fallible(self) -> bool:

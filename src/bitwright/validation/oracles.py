@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from importlib import import_module, invalidate_caches
@@ -111,7 +111,7 @@ class Function:
     outputs: tuple[str, ...]
     function: Callable[..., Any] | None = None  # an object of this process
     folder: str = ""  # for a named function: the first place to look for its module
-    text: bytes | None = field(default=None, repr=False)  # text of its file; None for packages and installed modules
+    text: bytes | None = None  # text of its file; None for packages and installed modules
 
     @classmethod
     def of(cls, algorithm: Algorithm, given: Callable[..., Any] | str) -> Function:

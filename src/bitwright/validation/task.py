@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 from uuid import uuid4
@@ -16,7 +16,7 @@ from bitwright.rules import Algorithm, Word
 from bitwright.runs.sliced import MOST_BITS, Numbers, Rows, counting, numbers
 from bitwright.theory.decisions import Triple
 from bitwright.theory.encoding import unpack
-from bitwright.validation.oracles import Oracle
+from bitwright.validation.oracles import Function, Oracle
 
 MAX_BITS = 48  # 2^48 additions would take months; more can only be sampled
 MAX_RANDOM = 10**12
@@ -131,6 +131,17 @@ class Task:
         """Number of inputs in this batch; the last batch may be smaller."""
         return min(self.batch, self.inputs.count - number * self.batch)
 
+    def describe(self) -> dict[str, Any]:
+        """Everything that its counts depend on, as JSON; raises InputError if the oracle's text is not known."""
+        if isinstance(self.oracle, Function) and self.oracle.text is None:
+            raise InputError(
+                f"{option('resume')} cannot tell later whether the oracle {self.oracle.name} is the same; put it in a "
+                f"file in this folder and name it, {option('oracle')} MODULE:FUNCTION"
+            )
+        inputs = (self.inputs.count, self.inputs.random, self.inputs.seed)
+        how = {"inputs": inputs, "oracle": repr(self.oracle), "batch": self.batch, "limit": self.limit}
+        return {"rules": self.algorithm.text(), "engine": self.engine.describe(), "sliced": self.sliced} | how
+
 
 MOST_FAILURES = 10  # kept in a tally, smallest index first; all are counted
 _COUNTS = ("inputs", "outside", "wrong", "unfinished", "endless", "unjudged", "evaluations", "wrong_steps", "beyond")
@@ -188,6 +199,18 @@ class Tally:
             triples=self.triples | other.triples,
             margin=min(margins, default=None),
         )
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self) | {"matches": sorted(self.matches), "triples": sorted(self.triples)}
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> Tally:
+        """Returns what `to_json` gave."""
+        failures = tuple(Failure(**failure) for failure in document["failures"])
+        first = document["first_beyond"] and BrokenBound(**document["first_beyond"])
+        triples = frozenset((n, writers, matching) for n, writers, matching in document["triples"])
+        sets = {"matches": frozenset(document["matches"]), "triples": triples}
+        return cls(**document | sets | {"failures": failures, "first_beyond": first})
 
     @property
     def undecided(self) -> int:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from bitwright.common.bits import any_digits
 from bitwright.common.errors import InputError, Report, counted, option
+from bitwright.common.files.journal import Journal, add_results
 from bitwright.common.workers import Workers, in_threads
 from bitwright.engines.cells.engine import cells_sentence
 from bitwright.engines.protocol import Engine
@@ -215,27 +217,30 @@ def make_task(
     return Task(algorithm, engine, inputs, oracle, step_limit(algorithm, limit), plain)
 
 
-def validate(task: Task, workers: Workers | None = None, progress: Progress | None = None) -> Validation:
-    """Runs a task; the result does not depend on the workers.
+def validate(
+    task: Task, workers: Workers | None = None, progress: Progress | None = None, file: Path | None = None
+) -> Validation:
+    """Runs a task; the result depends neither on the workers nor on interruptions.
 
     Args:
-        progress: called after every batch with the number of inputs done
+        progress: called at first and after every batch with the number of inputs done
+        file: keeps finished batches, which are not run again
     """
-    begin, tally = time.perf_counter(), Tally()
-    workers = workers or Workers()
+    begin, workers = time.perf_counter(), workers or Workers()
     if isinstance(task.oracle, Function) and task.oracle.function is not None and workers.kind != "serial":
         raise InputError(
             f"{task.oracle.name} is a function of this process, so workers cannot share it; put it in a file and name "
             "it, oracle='MODULE:FUNCTION'"
         )
-    results = _results(task, workers, iter(range(task.batches)))
+
+    def look(_: int, tally: Tally) -> None:
+        if progress:
+            progress(tally.inputs + tally.outside, task.inputs.count)
+
     try:
-        for part in results:
-            tally += part
-            if progress:
-                progress(tally.inputs + tally.outside, task.inputs.count)
+        journal = None if file is None else Journal(file, task.describe())
+        tally = add_results(Tally(), task.batches, lambda jobs: _results(task, workers, jobs), look, journal)
     finally:
-        results.close()
         forget()
     seconds, decisions = time.perf_counter() - begin, task.engine.decisions
     if decisions is None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from bitwright.common.errors import InputError, ProofError, option
+from bitwright.common.files.storage import as_path
 from bitwright.common.lazy import is_a
 from bitwright.verbs.certificates import Certificate
 from bitwright.verbs.claims import check_claims, prove_function, prove_sizes
@@ -52,6 +54,7 @@ def certify(
     tile: Tile | None = None,
     device: str | None = None,
     workers: str | int = "1",
+    resume: str | PathLike[str] | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> Certificate: ...
 def certify(
@@ -66,6 +69,7 @@ def certify(
     tile: Tile | None = None,
     device: str | None = None,
     workers: str | int = "1",
+    resume: str | PathLike[str] | None = None,
     module: Module | None = None,
     seconds: float | None = None,
     progress: Teller | Progress | bool | None = None,
@@ -102,6 +106,7 @@ def certify(
         tile: prove networks of cells, with this many neighbouring cells taken as one; "all" for the whole state.
         device: where states are tried; by default a long proof moves to a GPU.
         workers: how many processes share the states; "all" or "ray".
+        resume: a file that keeps the states tried, and from which the same proof continues after an interruption.
         module: for a transformer, the function from tokens to logits that the decoder describes; it is compared with
             the decoder, and replays the counterexample.
         seconds: for a transformer, the time limit; 600 by default.
@@ -112,14 +117,14 @@ def certify(
         from bitwright.verbs.decoders import certify_decoder
 
         others: dict[str, object] = {"sizes": sizes, "domain": domain, "rounding": rounding, "n": n, "tile": tile}
-        others |= {"device": device, "workers": str(workers) != "1"}
+        others |= {"device": device, "workers": str(workers) != "1", "resume": resume}
         refuse("does not go with a task of a transformer", padding=padding, **others)
         return certify_decoder(what, network, module=module, seconds=seconds, progress=progress)  # type: ignore[arg-type]
     own: Any
     tell, programs = teller(progress), as_programs(what)  # type: ignore[arg-type]
     refuse("goes with a task of a transformer and its decoder", seconds=seconds)
     if network is None:
-        others = {"domain": domain, "device": device, "workers": str(workers) != "1"}
+        others = {"domain": domain, "device": device, "workers": str(workers) != "1", "resume": resume}
         refuse(f"goes with {option('network')}; the proof of the limit has no states to go through", **others)
         if n == "reachable" and not hasattr(progress, "working"):
             say_compiling()
@@ -130,7 +135,8 @@ def certify(
 
         _check_network_settings(network, rounding, n=n, padding=padding, tile=tile)
         target = network_target(programs, network, sizes, tile, tell, device=device, domain=domain)  # type: ignore[arg-type]
-        own = prove_network(target, domain, ProofWork(tell, device, str(workers)))
+        file = None if resume is None else as_path(resume, "the file to resume from")
+        own = prove_network(target, domain, ProofWork(tell, device, str(workers), file))
     return Certificate(own, prove_function(target, tell), prove_sizes(target), target.about)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bitwright.common.errors import (
@@ -169,6 +170,7 @@ class ProofWork:
     tell: Teller
     device: str | None = None
     workers: str = "1"
+    file: Path | None = None  # keeps finished work
 
     @property
     def who(self) -> Workers:
@@ -225,7 +227,7 @@ def prove_network(target: ProofTarget, domain: str | None, work: ProofWork) -> N
     """The verdict for a network, after every state of the domain is tried."""
     task = work.prepare(target, domain or usual_domain(target.algorithm.program))
     with work.tell.working(task.unit) as step:
-        how: dict[str, Any] = {"workers": work.who, "progress": step, "device": task.device}
+        how: dict[str, Any] = {"workers": work.who, "progress": step, "file": work.file, "device": task.device}
         found = certify_network(task.algorithm, task.network, task.domain_name, **how)
     return replace(found, sizes=target.sizes)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Unpack
 
 from bitwright import validation
 from bitwright.common.bits import whole_number
 from bitwright.common.errors import InputError, option
+from bitwright.common.files.storage import as_path
 from bitwright.common.workers import Workers
 from bitwright.engines.protocol import Engine
 from bitwright.rules import Algorithm, Program
@@ -36,6 +38,7 @@ def validate(
     sample_seed: int | None = None,
     steps: int | None = None,
     workers: str | int = "1",
+    resume: str | PathLike[str] | None = None,
     progress: Teller | Progress | bool | None = None,
     **settings: Unpack[EngineSettings],
 ) -> Validation:
@@ -48,13 +51,14 @@ def validate(
     Args:
         what: the program.
         oracle: a function that takes the inputs by name and returns the output, or a dictionary of outputs; None where
-            a run never ends. With several `workers` it is named as "module:function".
+            a run never ends. With several `workers`, or a file to `resume` from, it is named as "module:function".
         engine: an engine or its name; by default "network" if a network is given, else "limit".
         network: a trained network.
         random: how many random inputs to run, in place of all.
         sample_seed: which random inputs.
         steps: where a run is cut off.
         workers: how many processes share the inputs; "all" or "ray".
+        resume: a file that keeps finished work, and from which the same validation continues after an interruption.
         progress: True for lines on standard error, or a function that takes the work done and the total.
         settings: engine settings, as for `run`. Without a `device`, long work through a network of the whole state
             moves to a GPU if there is one.
@@ -96,9 +100,9 @@ def validate(
     if task.sliced and say_compiling(tell):
         with tell.working("compiling"):  # by one input, so that no rate counts it
             validation.validate(validation.make_task(algorithm, chosen, None, 1, 0, steps))
+    file = None if resume is None else as_path(resume, "the file to resume from")
     with tell.working("inputs") as told:
-        told(0, task.inputs.count)
-        return validation.validate(task, who, told)
+        return validation.validate(task, who, told, file)
 
 
 def _own_oracle(algorithm: Algorithm, steps: int | None) -> Oracle | None:

@@ -1,6 +1,8 @@
 """Proofs by exhaustion: what they count, what they find, and that nothing gets past them."""
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from whole import (
 )
 
 from bitwright import Algorithm, InputError, Program, addition, certify, multiplication, parse
+from bitwright.common.files import journal
 from bitwright.common.workers import Workers
 from bitwright.networks import IntegerNetwork
 from bitwright.proofs.exhaustion.certificate import look_at
@@ -37,6 +40,13 @@ when done=1 write done
 input x
 output x
 """
+
+
+class InSmallParts(ProofTask):
+    part = 64
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return InSmallParts, super().__reduce__()[1]
 
 
 def halting() -> Algorithm:
@@ -189,7 +199,7 @@ def test_the_smallest_counterexample_has_the_fewest_matches() -> None:
 
 
 @pytest.mark.parametrize("domain", ["states", "runs"])
-def test_workers_and_parts_change_nothing(domain: str) -> None:
+def test_workers_parts_and_files_change_nothing(domain: str, tmp_path: Path) -> None:
     algorithm, network = addition(3), trained(width=24)
     whole_task = ProofTask(algorithm, network, domain)
     wanted = prove(whole_task)
@@ -198,8 +208,45 @@ def test_workers_and_parts_change_nothing(domain: str) -> None:
     assert in_parts == wanted
     assert prove(whole_task, Workers("processes", 2)) == wanted
     done: list[tuple[int, int]] = []
-    assert prove(whole_task, progress=lambda *now: done.append(now)) == wanted
+    file = tmp_path / "proof.part"
+    assert prove(whole_task, progress=lambda *now: done.append(now), file=file) == wanted
     assert (done[0], done[-1]) == ((0, size), (size, size))
+    done.clear()
+    assert prove(whole_task, Workers("processes", 2), progress=lambda *now: done.append(now), file=file) == wanted
+    assert done == [(size, size)]  # all of it was in the file
+
+
+@pytest.mark.parametrize("workers", [Workers(), Workers("processes", 2)], ids=lambda w: w.kind)
+def test_a_proof_that_is_interrupted_again_and_again(
+    workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "_EVERY", -1)
+    task, file, parts = InSmallParts(addition(3), trained(width=24)), tmp_path / "proof.part", []
+
+    def stop(done: int, size: int) -> None:
+        parts.append(done)
+        if parts.count(done) == 1 and done < size:
+            raise KeyboardInterrupt
+
+    while not parts or parts[-1] < task.domain.size:
+        try:
+            found = prove(task, workers, stop, file)
+        except KeyboardInterrupt:
+            continue
+    assert found == prove(ProofTask(addition(3), trained(width=24)))
+    assert set(parts) == set(range(0, 513, 64))
+    assert found.wrong > 0
+
+
+def test_a_file_of_another_proof_is_refused(tmp_path: Path) -> None:
+    algorithm, file = addition(3), tmp_path / "proof.part"
+    prove(ProofTask(algorithm, trained()), file=file)
+    for other in (
+        ProofTask(algorithm, trained(width=24)), ProofTask(algorithm, trained(), "runs"),
+        InSmallParts(algorithm, trained()),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match="holds work on another"):
+            prove(other, file=file)
 
 
 def test_a_proof_on_a_device_finds_the_same() -> None:

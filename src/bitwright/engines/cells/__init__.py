@@ -27,6 +27,10 @@ class Decider:
     def __init__(self, pattern: Pattern, examples: int, rounding: Rounding | None) -> None:
         self.pattern, self.examples, self.rounding = pattern, examples, rounding  # None for a custom threshold
 
+    def describe(self) -> dict[str, object]:
+        """Returns what its outputs depend on besides what an engine says of it."""
+        return {}
+
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
         """Returns bits and margins, (states, k) both, for the matches (states, templates) and n of each state."""
         raise NotImplementedError

@@ -106,6 +106,9 @@ class CellEngine(Engine):
             "margin": None if tables is None or np.isinf(tables.margin) else tables.margin,
         }
 
+    def describe(self) -> dict[str, object]:
+        return super().describe() | self.decider.describe()
+
     @property
     def fallible(self) -> bool:
         return not self.right

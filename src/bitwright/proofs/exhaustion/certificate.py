@@ -7,6 +7,7 @@ it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -131,11 +132,12 @@ def certify_network(
     *,
     workers: Workers | None = None,
     progress: Progress | None = None,
+    file: Path | None = None,
     device: str = "cpu",
 ) -> NetworkVerdict:
     """Proves or refutes that this network makes the rules' step in every state of the domain."""
     task = ProofTask(algorithm, network, domain or usual_domain(algorithm.program), device)
-    return _certificate(task, prove(task, workers, progress))
+    return _certificate(task, prove(task, workers, progress, file))
 
 
 def _certificate(task: ProofTask, found: Findings) -> NetworkVerdict:

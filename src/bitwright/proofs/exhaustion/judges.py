@@ -150,6 +150,18 @@ class Findings:
             _first(self.first_undecided, other.first_undecided),
         )
 
+    def to_json(self) -> list[Any]:
+        by_n = [(n, near.count, near.distance, near.place) for n, near in self.by_n.items()]
+        return [by_n, self.wrong, self.undecided, self.first_wrong, self.first_undecided]
+
+    @classmethod
+    def from_json(cls, document: list[Any]) -> Findings:
+        """Returns what `to_json` gave."""
+        by_n, wrong, undecided, *firsts = document
+        first, second = (None if one is None else (one[0], (one[1][0], one[1][1])) for one in firsts)
+        near = {n: Nearest(count, distance, tuple(place)) for n, count, distance, place in by_n}
+        return cls(near, wrong, undecided, first, second)
+
 
 def find(judged: Judged, numbers: IntArray, step: int, times: int) -> Findings:
     """Returns the findings for these states, each of which occurred this many times."""

@@ -1,16 +1,17 @@
-"""A proof task: a network, a domain, and its division into parts."""
+"""A proof task: a network, a domain, and its division into parts, whose findings a journal keeps."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bitwright.common.bits import shorten
 from bitwright.common.errors import InputError, option
+from bitwright.common.files.journal import Journal, add_results
 from bitwright.common.workers import Workers, cores, in_threads
 from bitwright.common.workers.linear_algebra import NUMPY, one_thread
 from bitwright.engines.external import FittedModel
@@ -88,6 +89,11 @@ class ProofTask:
     def parts(self) -> int:
         return -(-self.domain.size // self.part)
 
+    def describe(self) -> dict[str, Any]:
+        """Everything that determines its findings, as JSON."""
+        own = {"program": self.algorithm.program.id, "network": self.network.digest, "part": self.part}
+        return own | self.domain.describe() | (self.network.about() if isinstance(self.network, FittedModel) else {})
+
 
 def prove_part(task: ProofTask, number: int) -> Findings:
     """Checks one part of the domain."""
@@ -109,21 +115,26 @@ def prove_range(task: ProofTask, first: int, last: int) -> Findings:
     return found
 
 
-def prove(task: ProofTask, workers: Workers | None = None, progress: Progress | None = None) -> Findings:
-    """Checks the whole domain; the result does not depend on the workers.
+def prove(
+    task: ProofTask, workers: Workers | None = None, progress: Progress | None = None, file: Path | None = None
+) -> Findings:
+    """Checks the whole domain; the result depends neither on the workers nor on interruptions.
 
-    `progress` receives the number of states or inputs done.
+    With a file, parts that it holds are not checked again, and the others are added to it. `progress` receives the
+    number of states or inputs done.
     """
     check_size(task)
-    found, size = Findings(), task.domain.size
-    if progress:
-        progress(0, size)
-    with one_thread(), closing(_results(task, workers or Workers(), iter(range(task.parts)))) as results:
-        for number, part in enumerate(results, 1):
-            found = found + part
-            if progress:
-                progress(min(number * task.part, size), size)
-    return found
+    size = task.domain.size
+
+    def look(done: int, _: Findings) -> None:
+        if progress:
+            progress(min(done * task.part, size), size)
+
+    journal = None if file is None else Journal(file, task.describe())
+    with one_thread():
+        return add_results(
+            Findings(), task.parts, lambda jobs: _results(task, workers or Workers(), jobs), look, journal
+        )
 
 
 def _results(task: ProofTask, workers: Workers, numbers: Iterator[int]) -> Generator[Findings]:
