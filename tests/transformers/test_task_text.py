@@ -134,7 +134,7 @@ GOOD = TWO + "ensure z == a + b\nanswer z[1..3]\n"
 MISTAKES = [
     (GOOD.replace("+ b", "+ c"), "task:3:17: 'c' is not an input"),
     (GOOD.replace("+ b", "* b"), r"task:3:15: '\*' needs a constant on one side"),
-    (GOOD.replace("== a", "= a"), "task:3:10: expected the end of the line, found '='; equality is =="),
+    (GOOD.replace("== a", "= a"), "task:3:10: expected the end of the line, found '='; use == for equality"),
     (GOOD.replace("z ==", "a =="), "task:3:8: 'a' must be a new name"),
     (GOOD.replace("z == a + b", "a < b"), "must define one answer"),
     (GOOD.replace("3]", "2]"), "task: 'z' needs more than the 2 digits"),
@@ -161,7 +161,7 @@ MISTAKES = [
     (GOOD + "ensure f == max(a[1..3])\n", r"max must cover a\[1..2\]"),
     (GOOD + "ensure f == min(a[1..2])\n", "min needs a word of 3 digits, got 2"),
     (GOOD.replace("z == a + b", "y == (a < b)"), "task:4:8: no ensure line defines 'z'"),
-    (GOOD.replace("a + b", "a" + " + a" * 300), "at most 200 signs"),
+    (GOOD.replace("a + b", "a" + " + a" * 300), "at most 200 operators"),
     (GOOD + "ensure f == a\n", "'f' is a number; list its digits"),
     (GOOD + "ensure f[i] == a[i] for i in 1..3\n", "list the columns of 'f'"),
     (GOOD + "ensure f == (a < b) for i in 1..3\n", "list the columns of 'f'"),
@@ -195,7 +195,7 @@ MISTAKES = [
     ("words s: 3 symbols 1..0\n", "expected a number between"),
     ("", "a task must have lines"),
     ("x" * 20_000, "a line must have at most"),
-    ("ensure z == " + "(" * 500, "nest at most"),
+    ("ensure z == " + "(" * 500, "nested at most"),
     ("numbers " + " ".join(f"a{n}" for n in range(40)) + ": 1 digits\nensure z == a1\nprompt "
      + " ".join(f"a{n}[1]" for n in range(40)) + "\nanswer z[1]", "the automaton has more than"),
 ]  # fmt: skip

@@ -97,7 +97,7 @@ def test_from_networkx_and_back(seed: int, kind: type) -> None:
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
-        (nx.Graph([(1, "1")]), "two nodes are called '1': 1 and '1'; rename one of them"),
+        (nx.Graph([(1, "1")]), "two nodes are named '1': 1 and '1'; rename one of them"),
         (nx.Graph(), "a graph needs at least one node"),
         ([(1, 2)], "the graph must be a networkx graph, got 'list'"),
     ],

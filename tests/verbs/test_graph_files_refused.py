@@ -46,7 +46,7 @@ def refusal(path: Path, **options: Any) -> str:
         ("g.txt", "a b\nc d\n#\nb a\n", "g.txt:4 'b' 'a' 1"),
         ("g.txt", "# nothing\n\n", "g.txt"),
         ("g.txt", " \n", "g.txt"),
-        ("g.png", "a b", f"g.png must end in {', '.join(SUFFIXES[:-1])} or .json to be a graph file"),
+        ("g.png", "a b", f"must end in {', '.join(SUFFIXES[:-1])} or .json, got g.png"),
     ],
 )
 def test_refused_lists(name: str, text: str, message: str, tmp_path: Path) -> None:
@@ -57,8 +57,8 @@ def test_a_directed_list_may_have_both_directions(tmp_path: Path) -> None:
     path = written(tmp_path, "g.txt", "a b\nb a\n")
     assert read_graph(path, directed=True).topology.edges == 2
     path = written(tmp_path, "again.txt", "a b\nb a\na b\n")
-    there = "again.txt:3: the edge of 'a' and 'b' is already in line 1; "
-    assert refusal(path, directed=True) == f"{there}an edge list contains each edge once: remove one of the lines"
+    there = "again.txt:3: the edge between 'a' and 'b' is already on line 1; "
+    assert refusal(path, directed=True) == f"{there}remove one of the lines"
 
 
 @for_each(

@@ -89,7 +89,7 @@ def test_an_attribute_of_another_name_has_nothing_beside_it() -> None:
 def test_a_value_that_is_too_large_names_what_may_allow_more() -> None:
     with pytest.raises(InputError) as caught:
         values_for([WEIGHT], GRAPH, {"weight": "*:16"}, lets=["B", "l"])
-    said = "weight of edge 'a'-'b' is 16, but it has 4 bits: at most 15; a larger B or l may allow more"
+    said = "weight of edge 'a'-'b' must be at most 15 to fit in 4 bits, got 16; a larger B or l may allow more"
     assert str(caught.value) == said
 
 
@@ -158,7 +158,7 @@ def test_numbers_of_nodes(given: Any, values: Any) -> None:
 
 def test_names_as_numbers() -> None:
     assert found(ID, "name", from_networkx(nx.Graph([(7, 3), ("12", 3)]))) == {"7": 7, "3": 3, "12": 12}
-    assert refusal(ID, "name") == "id of node 'a' is 'a'; it must be an integer"
+    assert refusal(ID, "name") == "id of node 'a' must be an integer, got 'a'"
 
 
 @for_each(
@@ -188,8 +188,8 @@ def test_numbers_of_the_graph() -> None:
     for given in (7, "7", 7.0, np.int32(7)):
         assert values_for([ROUNDS], from_networkx(graph), {"rounds": given})["rounds"].tolist() == [7]
     assert refusal(ROUNDS) == "the program needs rounds: give rounds=NUMBER"
-    assert refusal(ROUNDS, 32) == "rounds is 32, but it has 5 bits: at most 31"
-    assert refusal(ROUNDS, "a") == "rounds is 'a'; it must be an integer"
+    assert refusal(ROUNDS, 32) == "rounds must be at most 31 to fit in 5 bits, got 32"
+    assert refusal(ROUNDS, "a") == "rounds must be an integer, got 'a'"
     assert refusal(ROUNDS, "@a") == "the graph has no attribute 'a'"
     graph.graph["rounds"] = 9
     assert values_for([ROUNDS], from_networkx(graph), {})["rounds"].tolist() == [9]
@@ -199,11 +199,11 @@ def test_numbers_of_the_graph() -> None:
 def test_signed_and_wide_words() -> None:
     word = make_word("x", width=4, signed=True)
     assert found(word, "*:-8,a:7")["a"] == 7
-    assert refusal(word, "*:-9") == "x of node 'a' is -9, but it must be -8 or more"
-    assert refusal(word, "*:8") == "x of node 'a' is 8, but it has 4 bits: at most 7"
+    assert refusal(word, "*:-9") == "x of node 'a' must be at least -8, got -9"
+    assert refusal(word, "*:8") == "x of node 'a' must be at most 7 to fit in 4 bits, got 8"
     wide = make_word("x", width=100)
     assert found(wide, f"*:{2**63 - 1}")["a"] == 2**63 - 1
-    assert refusal(wide, f"*:{2**63}") == f"x of node 'a' is {2**63}, but it has 100 bits: at most {2**63 - 1}"
+    assert refusal(wide, f"*:{2**63}") == f"x of node 'a' must be at most {2**63 - 1}, got {2**63}"
 
 
 def test_whole_numbers() -> None:
@@ -256,7 +256,7 @@ def test_whole_numbers() -> None:
         (COST, "@cost", "'cost'"),
         (WEIGHT, "a-c:3", "'a' 'c'"),
         (WEIGHT, "a-z:3", "'z'"),
-        (WEIGHT, "a:3", "weight is for edges, and 'a' is not an edge" + WAYS),
+        (WEIGHT, "a:3", "weight takes edges, but 'a' is not an edge" + WAYS),
         (WEIGHT, {"ab": 3}, "'ab'"),
         (WEIGHT, {("a", "b", 0): 3}, "'a' 'b' 0"),
         (WEIGHT, {("a", "b"): 3, ("b", "a"): 4}, "'a' 'b'"),

@@ -1,4 +1,4 @@
-"""Graph files, by suffix: edge lists and node-link JSON."""
+"""Reads graph files by suffix: edge lists and node-link JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import re
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike, fspath
-from os.path import exists  # unlike Path.exists it accepts names of any length
+from os.path import exists  # unlike Path.exists, accepts names of any length
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ def open_graph(what: Any, directed: bool = False) -> NamedGraph:
         return NamedGraph(what, tuple(map(str, range(what.nodes))), {}, {}, {}, None)
     if isinstance(what, str) and is_shape(what) and not exists(what):
         if directed:
-            raise InputError("shapes are undirected; leave out directed")
+            raise InputError("shapes are undirected; omit directed")
         return shaped_graph(what)
     if isinstance(what, str | PathLike):
         return read_graph(fspath(what), directed)
@@ -48,13 +48,12 @@ def open_graph(what: Any, directed: bool = False) -> NamedGraph:
     if is_matrix(what):
         return from_matrix(what)
     raise InputError(
-        "give a networkx graph, an adjacency matrix, a file or a shape such as torus:20x30, "
-        f"got a {type(what).__name__}"
+        f"give a networkx graph, an adjacency matrix, a file or a shape such as torus:20x30, got {type(what).__name__}"
     )
 
 
 def read_graph(path: str | Path, directed: bool = False) -> NamedGraph:
-    """Reads a graph from a file. `directed` is for edge lists only; other files state it themselves.
+    """Reads a graph from a file. `directed` applies only to edge lists; other files contain this information.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -67,12 +66,12 @@ def read_graph(path: str | Path, directed: bool = False) -> NamedGraph:
     path = as_path(path, "a graph file")
     read = _READERS.get(path.suffix.lower())
     if read is None:
-        raise InputError(f"{path} must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} to be a graph file")
+        raise InputError(f"a graph file must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, got {path}")
     return read(read_text(path, path.suffix.lower(), "a graph"), path, directed)
 
 
 def read_table(path: str | Path, graph: NamedGraph) -> dict[str, dict[int, str]]:
-    """Columns of a table by name, as {node: text}; its first line names the columns, and its first column the nodes."""
+    """Reads the columns of a table, each as {node: text}; the first line names columns, the first column nodes."""
     path = Path(path)
     suffix = path.suffix.lower()
     text = read_text(path, suffix or ".csv", "a table")
@@ -83,7 +82,7 @@ def read_table(path: str | Path, graph: NamedGraph) -> dict[str, dict[int, str]]
             f"{path}:{top}: the first line of a table must name its columns, such as node,id; "
             f"got {shorten(','.join(header))!r}"
         )
-    found: dict[str, dict[int, str]] = {name: {} for name in header[1:]}
+    table: dict[str, dict[int, str]] = {name: {} for name in header[1:]}
     at: dict[int, int] = {}  # line of each node
     for line, columns in lines:
         place = f"{path}:{line}"
@@ -97,18 +96,18 @@ def read_table(path: str | Path, graph: NamedGraph) -> dict[str, dict[int, str]]
         except InputError as error:
             raise InputError(f"{place}: {error}") from None
         if at.setdefault(node, line) != line:
-            raise InputError(f"{place}: {graph.node_label(node)} already has line {at[node]}")
+            raise InputError(f"{place}: {graph.node_label(node)} is already on line {at[node]}")
         for name, value in zip(header[1:], columns[1:], strict=True):
             if value:
-                found[name][node] = value
+                table[name][node] = value
     if len(at) < graph.topology.nodes:
         missing = [f"'{shorten(name)}'" for number, name in enumerate(graph.names) if number not in at]
         raise InputError(f"{path} has no line for node {listing(missing)}")
-    return found
+    return table
 
 
 def _separator_of(text: str, suffix: str) -> str | None:
-    """The column separator; None for white space. Files other than .csv and .tsv show it in their first line."""
+    """Returns the column separator, or None for white space, from the suffix or the first line."""
     if suffix in (".csv", ".tsv"):
         return "," if suffix == ".csv" else "\t"
     first = next((content for line in text.split("\n") if (content := _content(line, None).strip())), "")
@@ -116,7 +115,7 @@ def _separator_of(text: str, suffix: str) -> str | None:
 
 
 def _rows(text: str, separator: str | None, path: object) -> Iterator[tuple[int, list[str]]]:
-    """Returns the number and the columns of every line that is neither blank nor a comment.
+    """Yields the number and the columns of every line that is neither blank nor a comment.
 
     With commas or tabs, a column may be in double quotes.
 
@@ -154,7 +153,7 @@ def _quoted(line: str, separator: str, place: str) -> list[str]:
 
 
 def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
-    """Lines `u v`, `u v 3` or `u,v,3`; a name alone is a node; a line `source,target,...` names the columns."""
+    """Reads lines `u v`, `u v 3` or `u,v,3`; a single name is a node; a line `source,target,...` names columns."""
     numbers: dict[str, int] = {}  # nodes are numbered in the order of first use
     ends: list[tuple[int, int]] = []
     lines: list[int] = []  # line of each edge
@@ -171,7 +170,7 @@ def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
         elif len(columns) == 1 or not any(columns[1:]):
             if mark := next((mark for mark in ";,\t" if mark in columns[0] and mark != separator), None):
                 between = {None: "white space", ",": "commas", "\t": "tabs"}[separator]
-                raise InputError(f"{place}: columns are separated by {between} here, not by {mark!r}: {shown}")
+                raise InputError(f"{place}: columns must be separated by {between}, not {mark!r}: {shown}")
             if not columns[0]:
                 raise InputError(f"{place}: a node has no name; the line is {shown}")
             numbers.setdefault(columns[0], len(numbers))
@@ -189,30 +188,30 @@ def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
             for name, value in zip(names or ("weight",), columns[2:], strict=False):
                 if value and value != "{}":
                     values.setdefault(name, {})[len(lines)] = value
-            one = numbers.setdefault(columns[0], len(numbers))
-            ends.append((one, numbers.setdefault(columns[1], len(numbers))))
+            near = numbers.setdefault(columns[0], len(numbers))
+            ends.append((near, numbers.setdefault(columns[1], len(numbers))))
             lines.append(line)
         first = False
     if not numbers:
-        raise InputError(f"{path} has neither edges nor nodes; write an edge as: a b")
+        raise InputError(f"{path} contains no edges or nodes; write an edge as: a b")
     known: dict[tuple[int, int], int] = {}
     for pair, line in zip(ends, lines, strict=True):
         if (old := known.setdefault(pair if directed else (min(pair), max(pair)), line)) != line:
             ends_of = " and ".join(f"'{shorten(list(numbers)[end])}'" for end in pair)
             pointing = "" if directed else ", or pass directed if its edges are directed"
             raise InputError(
-                f"{path}:{line}: the edge of {ends_of} is already in line {old}; an edge list contains each "
-                f"edge once: remove one of the lines{pointing}"
+                f"{path}:{line}: the edge between {ends_of} is already on line {old}; remove one of the lines{pointing}"
             )
     topology = Topology.from_edges(len(numbers), np.array(ends, dtype=np.int64).reshape(-1, 2), directed)
     return NamedGraph(topology, tuple(numbers), {}, values)
 
 
 def _node_link(text: str, path: Path, directed: bool) -> NamedGraph:
-    """Returns the format of networkx's node_link_data: objects with an id, and objects with a source and a target."""
+    """Reads the format of networkx's node_link_data: nodes with an id, and edges with a source and a target."""
     import networkx
 
-    _says_itself(directed, path)
+    if directed:
+        raise InputError(f"{path} specifies whether it is directed; omit directed")
     data = documents.parse(text, path, _NODE_LINK)
     links = "edges" if "edges" in data else "links"
     try:
@@ -270,11 +269,6 @@ def _json_name(item: object, key: str, what: str) -> str:
 
 def _as_tuple(items: list[Any]) -> tuple[Any, ...]:
     return tuple(_as_tuple(item) if isinstance(item, list) else item for item in items)
-
-
-def _says_itself(directed: bool, path: Path) -> None:
-    if directed:
-        raise InputError(f"{path} states whether it is directed; leave out directed")
 
 
 _READERS: dict[str, Callable[[str, Path, bool], NamedGraph]] = {

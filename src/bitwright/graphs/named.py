@@ -1,6 +1,6 @@
-"""Graphs with names and values of nodes and edges; conversion from networkx and from adjacency matrices.
+"""Graphs with names and values of nodes and edges, built from networkx, adjacency matrices or shapes.
 
-Also graphs by shape: rings, paths, grids, tori and random graphs, of any size.
+Shapes are rings, paths, grids, tori, random graphs and others, of any size.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class NamedGraph:
             raise InputError(f"the graph has no node '{shown}'{suggestion(shown, self.names)}") from None
 
     def edges_between(self, one: int, other: int) -> list[int]:
-        """The numbers of the edges between two nodes; in a directed graph those from the first to the second."""
+        """Returns the numbers of the edges between two nodes; if directed, only edges from the first to the second."""
         return self._edges.get(self._ends(one, other), [])
 
     def node_label(self, node: int) -> str:
@@ -131,7 +131,7 @@ def _names(nodes: Sequence[object]) -> tuple[str, ...]:
         for name, node in zip(names, nodes, strict=True):
             if name in seen:
                 raise InputError(
-                    f"two nodes are called '{shorten(name)}': {shorten(repr(seen[name]))} and {shorten(repr(node))}; "
+                    f"two nodes are named '{shorten(name)}': {shorten(repr(seen[name]))} and {shorten(repr(node))}; "
                     "rename one of them"
                 )
             seen[name] = node
@@ -139,9 +139,9 @@ def _names(nodes: Sequence[object]) -> tuple[str, ...]:
 
 
 def _in_order(nodes: int, pairs: IntArray, turns: IntArray) -> tuple[Topology, list[int]]:
-    """The undirected graph with ports in the order of `pairs`, which contain each edge from both ends and a loop once.
+    """Builds an undirected graph with ports in the order of `pairs`, which contain each edge twice and each loop once.
 
-    Also the index in `pairs` of each edge's first occurrence; edges are numbered in that order.
+    Also returns the index of the first occurrence of each edge in `pairs`; edges are numbered in that order.
     """
     low, high = pairs.min(axis=1), pairs.max(axis=1)
     code = (low * nodes + high) * (int(turns.max(initial=0)) + 1) + turns
@@ -158,12 +158,12 @@ def _in_order(nodes: int, pairs: IntArray, turns: IntArray) -> tuple[Topology, l
 
 
 def is_matrix(what: object) -> bool:
-    """Returns whether this is a dense or sparse array that may be an adjacency matrix."""
+    """Returns whether a value is a dense or sparse array that may be an adjacency matrix."""
     return isinstance(what, np.ndarray) or (hasattr(what, "tocoo") and hasattr(what, "shape"))
 
 
 def from_matrix(matrix: Any) -> NamedGraph:
-    """Returns the graph of an adjacency matrix: nonzero entries are edges, and their values the attribute `weight`.
+    """Converts an adjacency matrix; nonzero entries are edges, with their values in the attribute `weight`.
 
     A symmetric matrix is an undirected graph. In any other matrix the edges point from row to column. Nodes are
     numbered from 0, and the ports of a node are in the order of its neighbours.
@@ -175,8 +175,8 @@ def from_matrix(matrix: Any) -> NamedGraph:
     """
     shape = tuple(matrix.shape)
     if len(shape) != 2 or shape[0] != shape[1] or not shape[0]:
-        given = " x ".join(map(str, shape)) or "a single number"
-        raise InputError(f"an adjacency matrix must be square with at least one row, got {given}")
+        shown = " x ".join(map(str, shape)) or "a single number"
+        raise InputError(f"an adjacency matrix must be square with at least one row, got {shown}")
     if matrix.dtype.kind not in "biuf":
         raise InputError(f"an adjacency matrix must be numeric, got {matrix.dtype}")
     import networkx
@@ -186,13 +186,13 @@ def from_matrix(matrix: Any) -> NamedGraph:
     entries.sum_duplicates()
     entries.eliminate_zeros()
     if not np.isfinite(entries.data).all():
-        raise InputError("an adjacency matrix must be finite, but it has infinity or nan; write 0 for no edge")
+        raise InputError("an adjacency matrix must be finite, got infinity or NaN; use 0 for no edge")
     kind = networkx.DiGraph if (entries != entries.T).nnz else networkx.Graph
     return replace(from_networkx(networkx.from_scipy_sparse_array(entries, create_using=kind)), source=None)
 
 
 def with_results(graph: Any, done: Any) -> Any:
-    """A copy of a networkx graph with the outputs of its nodes as attributes; outputs without a value are omitted.
+    """Copies a networkx graph and adds the outputs of its nodes as attributes, except outputs without a value.
 
     >>> import networkx as nx
     >>> from bitwright import parse, run
@@ -202,8 +202,8 @@ def with_results(graph: Any, done: Any) -> Any:
     NodeDataView({0: {'x': 1}, 1: {'x': 1}, 2: {'x': 1}})
     """
     copy = graph.copy()
-    for node, own in done.nodes.items():
-        copy.nodes[node].update({name: value for name, value in own.items() if value is not None})
+    for node, outputs in done.nodes.items():
+        copy.nodes[node].update({name: value for name, value in outputs.items() if value is not None})
     copy.graph.update(done.outputs)
     return copy
 
@@ -230,7 +230,7 @@ def is_shape(text: str) -> bool:
 
 
 def shaped_graph(text: str) -> NamedGraph:
-    """Returns the graph of a shape and its size; nodes are named 0, 1, ..., or by row and column: 3.7.
+    """Builds the graph of a shape and size; nodes are named 0, 1, ..., or by row and column, such as 3.7.
 
     >>> shaped_graph("torus:3x4").topology
     <Topology: 12 nodes, 48 edges>
@@ -251,7 +251,7 @@ def shaped_graph(text: str) -> NamedGraph:
     nodes = numbers[0] * numbers[1] if flat else numbers[0]
     edges = nodes * nodes if name == "complete" else numbers[1] if name == "random" else nodes
     if max(nodes, edges) > MOST_NODES:
-        raise InputError(f"{shorten(text)} has more than {MOST_NODES:,} nodes or edges")
+        raise InputError(f"a graph shape may have at most {MOST_NODES:,} nodes or edges, got {shorten(text)}")
     if flat:
         places = [f"{row}.{column}" for row in range(numbers[0]) for column in range(numbers[1])]
         return _board(Board(numbers[0], numbers[1], around=name == "torus"), diagonal=name != "grid", names=places)
@@ -259,19 +259,19 @@ def shaped_graph(text: str) -> NamedGraph:
 
 
 def _board(board: Board, diagonal: bool, names: list[str]) -> NamedGraph:
-    """Up to eight neighbours of each node, or four without diagonals."""
+    """Joins each node to up to eight neighbours, or four without diagonals."""
     ways = ("east", "south", "south.east", "south.west") if diagonal else ("east", "south")
     beside = [board.beside(way) for way in ways]
     edges = np.concatenate([np.stack((np.flatnonzero(to >= 0), to[to >= 0]), axis=1) for to in beside])
-    found = Topology.from_edges(board.rows * board.columns, edges)
-    return NamedGraph(replace(found, board=board), tuple(names))
+    topology = Topology.from_edges(board.rows * board.columns, edges)
+    return NamedGraph(replace(topology, board=board), tuple(names))
 
 
 def _random(nodes: int, edges: int, seed: int = 0) -> IntArray:
-    """Returns the given number of distinct edges between different nodes, drawn uniformly."""
+    """Draws distinct edges between different nodes uniformly."""
     most = nodes * (nodes - 1) // 2
     if edges > most:
-        raise InputError(f"{nodes:,} nodes have at most {most:,} edges, got {edges:,}")
+        raise InputError(f"a graph of {nodes:,} nodes has at most {most:,} edges, got {edges:,}")
     rng = np.random.default_rng(seed)
     number = rng.choice(most, edges, replace=False) if most <= 4 * MOST_NODES else _few(rng, most, edges)
     far = ((1 + np.sqrt(1 + 8 * number.astype(np.float64))) / 2).astype(np.int64)
@@ -281,12 +281,12 @@ def _random(nodes: int, edges: int, seed: int = 0) -> IntArray:
 
 
 def _few(rng: np.random.Generator, most: int, count: int) -> IntArray:
-    """Distinct random numbers below `most`, which is much larger than `count`."""
-    found = np.zeros(0, dtype=np.int64)
-    while len(found) < count:
-        found = np.concatenate((found, rng.integers(0, most, count)))
-        found = found[np.sort(np.unique(found, return_index=True)[1])]
-    return found[:count]
+    """Draws `count` distinct random numbers below `most`, which is much larger."""
+    drawn = np.zeros(0, dtype=np.int64)
+    while len(drawn) < count:
+        drawn = np.concatenate((drawn, rng.integers(0, most, count)))
+        drawn = drawn[np.sort(np.unique(drawn, return_index=True)[1])]
+    return drawn[:count]
 
 
 def _pairs(first: IntArray, second: IntArray) -> IntArray:

@@ -1,4 +1,4 @@
-"""Values for the inputs of a node program: from the command line, from Python, from a table, or of the graph itself."""
+"""Collects input values of a node program from the command line, Python, a table, or attributes of the graph."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from bitwright.graphs.named import NamedGraph, Values
 from bitwright.rules.graph.schema import NodeWord
 from bitwright.rules.layout import IntArray
 
-_LONGEST = 1_000  # characters of a number
-_MOST_DASHES = 100  # in the two names of an edge: any of them may be the one between the names
-_BY_TUPLE = "give names with dashes by an attribute, or in Python as (u, v)"
-_LARGEST = 2**63 - 1  # largest integer of an array
+_LONGEST = 1_000  # most characters of a number
+_MOST_DASHES = 100  # most dashes in an edge A-B; any of them may separate the two names
+_BY_TUPLE = "for names with dashes use an attribute, or (u, v) in Python"
+_LARGEST = 2**63 - 1  # largest integer in an array
 
 
 def parse_assignments(pairs: Sequence[str]) -> dict[str, str]:
-    """Parses texts of the form NAME=VALUE.
+    """Parses texts of the form NAME=VALUE into a dictionary.
 
     >>> parse_assignments(["source=a,b", "id=order"])
     {'source': 'a,b', 'id': 'order'}
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         name = name.strip()
         if not equals or not name:
             raise InputError(f"an input of a node program must be NAME=VALUE, got '{shorten(pair)}'")
-        if name in found:
-            raise InputError(f"{shorten(name)} is repeated: '{shorten(found[name])}' and '{shorten(value)}'")
-        found[name] = value
-    return found
+        if name in values:
+            raise InputError(f"{shorten(name)} is given twice: '{shorten(values[name])}' and '{shorten(value)}'")
+        values[name] = value
+    return values
 
 
 def values_for(
@@ -50,10 +50,10 @@ def values_for(
     program: str = "the program",
     lets: Sequence[str] = (),
 ) -> dict[str, IntArray]:
-    """Returns an array for each input: a value per node, per port, or one number for the graph.
+    """Returns an array for each input: a value per node or per port, or one number for the graph.
 
-    Missing inputs come from the column with their name in `table`, otherwise from that attribute of the graph. `lets`
-    are the overridable numbers of the program, for the message about a value that is too large.
+    A missing input is read from the column with its name in `table`, otherwise from the attribute of the graph. `lets`
+    are the overridable numbers of the program, which the message about a value that is too large mentions.
     """
     known = [word.name for word in words]
     for name in given:
@@ -65,7 +65,7 @@ def values_for(
 
 
 class _Input:
-    """One input of a program on a graph. Items are its nodes or edges; both ports of an edge get its value."""
+    """An input of a program on a graph. Items are its nodes or edges; both ports of an edge get its value."""
 
     def __init__(
         self, word: NodeWord, graph: NamedGraph, columns: Values, program: str, lets: Sequence[str] = ()
@@ -75,7 +75,7 @@ class _Input:
         self.kind = "node" if self.of_nodes else "edge"
         self.label = graph.node_label if self.of_nodes else graph.edge_label
         self.count = graph.topology.nodes if self.of_nodes else graph.topology.edges
-        # whether items can just be named: they get 1, the others 0
+        # whether the input is a set of items, which get 1 while all others get 0
         self.marks = word.width == 1 and not word.unique and word.place != "whole"
         self.least, most = word.range
         self.most = min(most, _LARGEST)
@@ -89,7 +89,7 @@ class _Input:
         if (by_place := self._one_each(given)) is not None:
             count, what = (topology.nodes, "node") if self.of_nodes else (topology.ports, "port")
             if len(by_place) != count:
-                raise InputError(f"{name} has {counted(len(by_place), 'value')}; it needs {count:,}, one a {what}")
+                raise InputError(f"{name} needs {counted(count, 'value')}, one for each {what}, got {len(by_place):,}")
             edge = range(count) if self.of_nodes else topology.port_edge.tolist()
             values = self._numbers(dict(enumerate(by_place)), count, lambda place: self.label(edge[place]))
         else:
@@ -99,22 +99,24 @@ class _Input:
         return values
 
     def _one_each(self, given: Any) -> list[Any] | None:
-        """Returns the values, if given in order, one per node or port."""
+        """Returns values that are given in order, one per node or port, or None for any other form."""
         if isinstance(given, np.ndarray):
             if given.ndim != 1:
-                raise InputError(f"{self.word.name} must be an array of one dimension, got {given.ndim}")
+                raise InputError(
+                    f"{self.word.name} must be a one-dimensional array, got {counted(given.ndim, 'dimension')}"
+                )
             return list(given.tolist())
         if not isinstance(given, list | tuple | range):
             return None
         flags = bool(given) and all(isinstance(value, bool | np.bool_) for value in given)
-        return list(given) if flags or not self.marks else None  # otherwise they name some nodes or edges
+        return list(given) if flags or not self.marks else None  # otherwise they are names of nodes or edges
 
     def _by_item(self, given: Any) -> dict[int, Any]:
-        """Values by the number of a node or edge; omitted items are missing, or 0 if items are only marked."""
+        """Returns values by number of a node or edge; omitted items are missing, or 0 if the input is a set."""
         name, known = self.word.name, self._known()
         if given is None:
             alike = next((other for other in known if other.lower() == name.lower()), name)
-            if alike in known or not self.count:  # without items no values are needed
+            if alike in known or not self.count:  # without items there are no values
                 return dict(known.get(alike, {}))
             hint = f"; the {self.kind}s have {listing(list(known))}" if known else ""
             raise InputError(f"{self.program} needs {name}{self._how}{hint}")
@@ -165,26 +167,26 @@ class _Input:
         return self._beside(found) if others is None else {**dict.fromkeys(range(self.count), others), **found}
 
     def _beside(self, found: dict[int, Any]) -> dict[int, Any]:
-        """Returns these values; if no item is named, the graph's or table's values under the name of this input."""
+        """Adds the values of the table or the graph for items that are not named, unless the input is a set."""
         return found if self.marks else {**self._known().get(self.word.name, {}), **found}
 
     def _named(self, key: str) -> list[int]:
-        """Returns the items that a text names: a node, or the edges A-B."""
+        """Returns the items with a name: a node, or the edges A-B."""
         if self.of_nodes:
             return [self.graph.number(key)]
         dashes = [at for at, letter in enumerate(key) if letter == "-"]
         if not dashes:
-            raise InputError(f"{self.word.name} is for edges, and '{shorten(key)}' is not an edge{self._how}")
+            raise InputError(f"{self.word.name} takes edges, but '{shorten(key)}' is not an edge{self._how}")
         if len(dashes) > _MOST_DASHES:
             raise InputError(f"'{shorten(key)}' has more than {_MOST_DASHES} dashes; {_BY_TUPLE}")
         splits = [(key[:at].strip(), key[at + 1 :].strip()) for at in dashes]
         pairs = [pair for pair in splits if all(name in self.graph.numbers for name in pair)]
         if len(pairs) > 1:
-            raise InputError(f"'{shorten(key)}' can be read as several edges; {_BY_TUPLE}")
+            raise InputError(f"'{shorten(key)}' matches several edges; {_BY_TUPLE}")
         return self._items(pairs[0] if pairs else splits[0])
 
     def _is_item(self, key: Any) -> bool:
-        """Returns whether this names a node, or is a pair that names the ends of an edge."""
+        """Returns whether a value is the name of a node, or a pair of names for an edge."""
         if self.of_nodes:
             return str(key) in self.graph.numbers
         return isinstance(key, tuple) and len(key) == 2 and all(str(name) in self.graph.numbers for name in key)
@@ -193,9 +195,7 @@ class _Input:
         if self.of_nodes:
             return [self.graph.number(key)]
         if not isinstance(key, tuple) or len(key) != 2:
-            raise InputError(
-                f"{self.word.name} is for edges: name each by its two nodes, (u, v), got {shorten(repr(key))}"
-            )
+            raise InputError(f"{self.word.name} takes edges as pairs of nodes (u, v), got {shorten(repr(key))}")
         if not (edges := self.graph.edges_between(*map(self.graph.number, key))):
             between = "from '{}' to '{}'" if self.graph.topology.directed else "between '{}' and '{}'"
             raise InputError(f"the graph has no edge {between.format(*(shorten(str(name)) for name in key))}")
@@ -204,7 +204,7 @@ class _Input:
     def _put(self, found: dict[int, Any], items: Iterable[int], value: Any) -> None:
         for item in items:
             if item in found:
-                raise InputError(f"{self.word.name} names {self.label(item)} twice")
+                raise InputError(f"{self.word.name} contains {self.label(item)} twice")
             found[item] = value
 
     def _known(self) -> Values:
@@ -238,24 +238,24 @@ class _Input:
         return np.array(values, dtype=np.int64)
 
     def _whole(self, value: Any, name: str, label: Callable[[int], str] | None = None, item: int = 0) -> int:
-        """Returns a value as a number within bounds."""
+        """Converts a value to a number within bounds."""
         number = whole_number(value)
         if number is not None and self.least <= number <= self.most:
             return number
         what = f"{name} of {label(item)}" if label else name
         if number is None:
             shown = f"'{shorten(value)}'" if isinstance(value, str) else shorten(repr(value))
-            raise InputError(f"{what} is {shown}; it must be an integer")
+            raise InputError(f"{what} must be an integer, got {shown}")
         if number > self.most:
             bits = counted(self.word.width, "bit")
-            has = "" if self.word.way == "place" else f"it has {bits}: "
+            has = "" if self.word.way == "place" or self.most == _LARGEST else f" to fit in {bits}"
             more = f"; a larger {' or '.join(self.lets)} may allow more" if self.lets and self.most < _LARGEST else ""
-            raise InputError(f"{what} is {shorten(number)}, but {has}at most {self.most}{more}")
-        raise InputError(f"{what} is {shorten(number)}, but it must be {self.least} or more")
+            raise InputError(f"{what} must be at most {self.most}{has}, got {shorten(number)}{more}")
+        raise InputError(f"{what} must be at least {self.least}, got {shorten(number)}")
 
     @property
     def _how(self) -> str:
-        """Advice about the expected form, to end a message."""
+        """The expected form, for the end of a message."""
         name = self.word.name
         if self.word.place == "whole":
             return f": give {name}=NUMBER"
@@ -268,7 +268,7 @@ class _Input:
 
 
 def whole_number(value: Any) -> int | None:
-    """Returns an integer of any type, or a text with an integer; None for everything else.
+    """Converts an integer of any type, or text with an integer, to int; returns None for other values.
 
     >>> [whole_number(value) for value in (3, True, 3.0, "0x10", "3.0", 2.5, "x")]
     [3, 1, 3, 16, 3, None, None]
