@@ -199,7 +199,7 @@ def test_what_a_folder_covers(tmp_path: Path) -> None:
     covered = save_vnnlib(network, program, tmp_path / "all")
     assert sorted(instances(tmp_path / "all")) == list(range(1, 64))
     assert "State 60 of 64" in (tmp_path / "all" / "vnnlib" / "state_60.vnnlib").read_text()
-    assert covered.text == "properties of all 64 states: 63 files; 1 matches nothing and needs none"
+    assert covered.text == "63 files with properties of all 64 states; 1 matches no example and needs no property"
     with pytest.raises(InputError, match=r"folder.*empty"):
         save_vnnlib(network, program, tmp_path / "all")
     network, program = whole(addition(6).program, 64), addition(6).program

@@ -1,1 +1,1 @@
-"""Proofs that rules compute a function, and that the limit or a network makes every step; and their certificates."""
+"""Proves that rules compute a function and that the limit or a network makes every step, and writes certificates."""

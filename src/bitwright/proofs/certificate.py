@@ -1,12 +1,12 @@
-"""Certificates of exactness: for every possible n, the limit's mean rounds to the right bits (Theorem 5.1).
+"""Certificates for the limit: for every possible n, its mean rounds to the correct bits (Theorem 5.1).
 
-The proof is in interval arithmetic, for all states at once: a bit with c writers must round to 1 if m >= 1 of them
-match, and to 0 if m = 0. Under `sign` this means c w0 + m (w1 - w0) > 0 >= w0 for every possible (n, c, m); under
-`calibrated`, w1 - w0 > 0.
+The proof uses interval arithmetic and covers all states at once. A bit with c writers must round to 1 if m >= 1 of them
+match, and to 0 if m = 0. With `sign` rounding this means c w0 + m (w1 - w0) > 0 >= w0 for every possible (n, c, m);
+with `calibrated` rounding it means w1 - w0 > 0.
 
-Networks of cells are trained on a pattern: K belongs to the pattern, n to the cell. A cell matches only templates of
-its kind, and no others write its ports. To the limit, the pattern is therefore the same as that kind with the templates
-of the others as padding.
+A network of cells is trained on a pattern, where K counts the templates of the pattern and n the matches of a cell. A
+cell matches only templates of its kind, and only these write its ports. For the limit, the pattern is therefore
+equivalent to that kind alone, with the templates of the other kinds as padding.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _VERDICTS = ("refuted", "not proved", "certified")  # worst first
 
 @dataclass(frozen=True)
 class LimitVerdict:
-    """The verdict for one program, one rounding, one size of training set and one range of n.
+    """The verdict for a program, a rounding, a size of the training set and a range of n.
 
-    refuted: `witness` is a state with a wrong result. not proved: such states exist within a bound on n that is
-    declared or was seen in runs, but it is unknown whether a run reaches one of them.
+    If the verdict is `refuted`, `witness` is a state with a wrong result. If it is `not proved`, such states exist
+    within a bound on n that is declared or was seen in runs, but it is unknown whether any run reaches one of them.
     """
 
     certified: bool
@@ -100,7 +100,7 @@ def certify(
 ) -> LimitVerdict:
     """Proves or refutes that the limit, trained on `examples` examples, rounds correctly in every state of the range.
 
-    With `ports`, only written bits are read, as for a single cell.
+    With `ports`, only written bits are checked, as for a single cell.
     """
     within = within or blocks_range(program)
     rounding = check_rounding(rounding)
@@ -156,29 +156,29 @@ def _verdict(proof: Proof, within: Range) -> Verdict:
 
 
 def _replay(program: Program, state: BoolArray, failing: Situation) -> None:
-    """Raises BitwrightError unless exactly these numbers of templates match the state and write the bit."""
+    """Raises BitwrightError unless these numbers of templates match the state and write the bit."""
     matched = program.match(state).tolist()
     if (len(matched), sum(failing.bit in program.writes(t) for t in matched)) != (failing.n, failing.matching):
-        raise BitwrightError("the counterexample could not be confirmed; please report this")
+        raise BitwrightError("bitwright could not confirm its counterexample; please report this bug")
 
 
 def _proposal(program: Program, n_max: int, examples: int, needed: int) -> str:
-    """Suggests remedies. If there are so few writers that one match suffices at the largest n, all bits are right."""
+    """Suggests remedies: more padding, calibrated rounding, or few enough writers for one match at the largest n."""
     writers = int(program.writers.max())
     with precision():
         rho = enclose(n_max, examples).rho
         allowed = int(float(((examples + 2 * Ball.pi() - 1) / rho).lower().floor().lower()))
-    return (
+    return (  # stored in certificates
         f"pad to {needed:,} examples (--padding {needed - program.templates}); or use calibrated rounding, which needs "
         f"no padding; or split rules so that at most {allowed:,} instead of {writers:,} write one bit"
     )
 
 
 def witness(program: Program, bit: int, matches: int, matching: int) -> BoolArray:  # (k,)
-    """Returns a state with n = `matches`, `matching` of which write the bit: the fewest possible, or one.
+    """Returns a state with n = `matches`, in which `matching` templates, the fewest possible or one, write the bit.
 
-    Blocks match without writing the bit if they can. Otherwise, writing blocks are chosen: open blocks that always
-    write the bit if that many matches are needed, or else one block of any kind.
+    Blocks match without writing the bit if they can. Otherwise, blocks that write it are chosen: if that many matches
+    are needed, open blocks that always write the bit, and otherwise a single block of any kind.
     """
     templates = np.bincount(program.template_block, minlength=program.blocks)
     full = templates == np.left_shift(1, np.diff(program.block_start))
@@ -204,11 +204,11 @@ def witness(program: Program, bit: int, matches: int, matching: int) -> BoolArra
 
 
 def _first(program: Program, chosen: BoolArray) -> IntArray:  # (b,)
-    """Returns the first of the chosen templates of each block, or -1."""
-    found = np.full(program.blocks, -1, dtype=np.int64)
-    own = np.flatnonzero(chosen)[::-1]
-    found[program.template_block[own]] = own  # the last assignment remains
-    return found
+    """Returns the first chosen template of each block, or -1."""
+    first = np.full(program.blocks, -1, dtype=np.int64)
+    backwards = np.flatnonzero(chosen)[::-1]
+    first[program.template_block[backwards]] = backwards  # the last assignment remains
+    return first
 
 
 def _unmatched(program: Program) -> IntArray:  # (b,)
@@ -224,10 +224,10 @@ def certify_cells(
     """Proves or refutes that the limit is right in every local state; numbers refer to the worst kind."""
     program, within = pattern.program, cells_range(pattern)
     K = program.templates if examples is None else examples
-    found = [certify(pattern.alone(kind), rounding, None, K, progress, ports=True) for kind in deciding_kinds(pattern)]
-    worst = min(found, key=lambda one: (_VERDICTS.index(one.verdict), one.margin))
-    crowded = max(found, key=lambda one: one.writers_max)
-    needed = max([program.templates, *(one.examples_needed for one in found)])
+    kinds = [certify(pattern.alone(kind), rounding, None, K, progress, ports=True) for kind in deciding_kinds(pattern)]
+    worst = min(kinds, key=lambda kind: (_VERDICTS.index(kind.verdict), kind.margin))
+    crowded = max(kinds, key=lambda kind: kind.writers_max)
+    needed = max([program.templates, *(kind.examples_needed for kind in kinds)])
     return replace(
         worst,
         covers=within.covers,
@@ -236,8 +236,8 @@ def certify_cells(
         bits=program.bits,
         writers_max=crowded.writers_max,
         writers_bit=crowded.writers_bit,
-        n_min=min(one.n_min for one in found),
-        n_max=max(one.n_max for one in found),
+        n_min=min(kind.n_min for kind in kinds),
+        n_max=max(kind.n_max for kind in kinds),
         n_source=within.source,
         n_scope=within.scope,
         examples_needed=needed,

@@ -1,4 +1,4 @@
-"""Certificates as JSON files, which can be checked given only the file, the program and the network."""
+"""Reads, writes and checks certificates as JSON files; a check needs only the file, the program and the network."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Verdict = TypeVar("Verdict", LimitVerdict, NetworkVerdict)
 
 
 def claims_of(verdict: AnyVerdict, links: dict[str, Any] | None = None) -> str:
-    """Returns the contents of a certificate file: every number of the proof, and the other links of its chain.
+    """Returns the contents of a certificate file: every number of the proof, and the other claims of its chain.
 
     Args:
         verdict: the verdict for the limit or for a network.
@@ -59,21 +59,21 @@ def claims_of(verdict: AnyVerdict, links: dict[str, Any] | None = None) -> str:
 
 
 def read_verdict(path: Path) -> tuple[AnyVerdict, object]:
-    """Reads the verdict from a certificate file, checked for form but not proved, and the unchecked links of its chain.
+    """Reads the verdict and the other claims from a certificate file, without proving anything.
 
-    Raises InputError for any other file.
+    The form of the verdict is checked, but not that of the claims. Raises InputError for any other file.
     """
     document = parse(read_file(path, _MAX_BYTES), path, "a certificate")
     links = document.pop("links", {})
     if document.get("format") not in (LIMIT_FORMAT, FORMAT):
-        raise InputError(f"{path} is not in a certificate format that this version supports ({LIMIT_FORMAT}, {FORMAT})")
+        raise InputError(f"{path} is not a certificate in a supported format, which are {LIMIT_FORMAT} and {FORMAT}")
     if document["format"] == LIMIT_FORMAT and document.get("of") != "network":
         check_fields({"sizes": None, **document}, path, "a certificate", _LIMIT_FIELDS)
         return LimitVerdict(**{name: _frozen(value) for name, value in document.items()}), links
     what = "a certificate for a network"
-    for gone in ("members", "seconds"):  # in files of earlier versions
-        document.pop(gone, None)
-    if document.get("arithmetic") == "whole numbers":  # as earlier versions called them
+    for name in ("members", "seconds"):  # written by earlier versions
+        document.pop(name, None)
+    if document.get("arithmetic") == "whole numbers":  # written by earlier versions
         document["arithmetic"] = "integers"
     check_fields({"sizes": None, "model": None, **document}, path, what, _NETWORK_FIELDS)
     if document.get("model") is not None:
@@ -102,7 +102,7 @@ def check_certificate(
     """Proves everything again; raises ProofError at the first claim that is not confirmed.
 
     The range of n is computed from the algorithm for the source named in the certificate, not read from the file. For a
-    third-party network, the result contains this machine's findings about its arithmetic.
+    third-party network, the result contains what this machine found about its floating-point arithmetic.
 
     Args:
         certificate: the verdict to check.
@@ -118,8 +118,9 @@ def check_certificate(
         again = _limit_again(certificate, algorithm, progress)
     else:
         assert network is not None
-        how: dict[str, Any] = {"workers": workers, "progress": progress, "device": device}
-        again = certify_network(algorithm, network, certificate.domain, **how)
+        again = certify_network(
+            algorithm, network, certificate.domain, workers=workers, progress=progress, device=device
+        )
     # The version and the checked sizes are not claims of this proof; everything else must be reproduced exactly.
     information = {"version", "sizes"} | ({"arithmetic"} if isinstance(certificate, LimitVerdict) else set())
     elsewhere = isinstance(certificate, NetworkVerdict) and certificate.model is not None
@@ -128,18 +129,19 @@ def check_certificate(
         near = elsewhere and field.name in _MACHINES_OWN  # earlier versions took the unit of margins from metadata
         same = _near if near or (field.name == "margin" and not isinstance(certificate, LimitVerdict)) else _same
         if field.name not in information and not same(claimed, found):
-            said, is_now = shorten(str(claimed)), shorten(str(found))
-            raise ProofError(f"the certificate says {field.name} = {said}, but it is {is_now}")
+            raise ProofError(
+                f"the certificate states {field.name} = {shorten(str(claimed))}, but it is {shorten(str(found))}"
+            )
     return replace(certificate, **{name: getattr(again, name) for name in _MACHINES_OWN}) if elsewhere else certificate
 
 
 def _limit_again(certificate: LimitVerdict, algorithm: Algorithm, progress: Progress | None) -> LimitVerdict:
     if certificate.n_source == "declared" and algorithm.matches is None:
-        raise ProofError(f"the certificate says n_source = declared, but {algorithm.name} declares no bound")
+        raise ProofError(f"the certificate states n_source = declared, but {algorithm.name} does not declare a bound")
     if certificate.n_source == "cells":
         pattern = pattern_of_program(algorithm.program)
         if pattern is None:
-            raise ProofError(f"the certificate says n_source = cells, but {algorithm.name} is not a pattern of cells")
+            raise ProofError(f"the certificate states n_source = cells, but {algorithm.name} is not a pattern of cells")
         return certify_cells(pattern, certificate.rounding, int(certificate.examples), progress)
     within = matches_range(algorithm, certificate.n_source, progress)
     return certify(algorithm.program, certificate.rounding, within, int(certificate.examples), progress)
@@ -148,26 +150,26 @@ def _limit_again(certificate: LimitVerdict, algorithm: Algorithm, progress: Prog
 def check_subject(
     certificate: AnyVerdict, algorithm: Algorithm, network: IntegerNetwork | FittedModel | None = None
 ) -> None:
-    """Raises ProofError if the certificate is obviously for another program or network; proves nothing."""
+    """Raises ProofError if the certificate is for another program or network, without proving anything."""
     subjects = [("program", certificate.program_id, algorithm.program.id)]
     if isinstance(certificate, NetworkVerdict) and network is not None:
         subjects.append(("network", certificate.network_sha256, network.digest))
-    for what, claimed, found in subjects:
-        if claimed != found:
-            raise ProofError(f"the certificate is for another {what}: its id is {claimed[:12]}..., not {found[:12]}...")
+    for subject, claimed, actual in subjects:
+        if claimed != actual:
+            raise ProofError(f"the certificate is for another {subject}, {claimed[:12]}... instead of {actual[:12]}...")
     if isinstance(certificate, NetworkVerdict):
         try:
             check_domain(algorithm.program, certificate.domain)
         except InputError as error:
-            raise ProofError(f"the certificate says domain = {certificate.domain}, but {error}") from None
+            raise ProofError(f"the certificate states domain = {certificate.domain}, but {error}") from None
     elif certificate.examples < (templates := algorithm.program.templates):
         raise ProofError(
-            f"the certificate says examples = {certificate.examples:,}, but the program has {templates:,} templates"
+            f"the certificate states examples = {certificate.examples:,}, but the program has {templates:,} templates"
         )
 
 
 def _same(claimed: Any, found: Any) -> bool:
-    """Whether values are equal in value and type at every level: 1 is neither True nor 1.0."""
+    """Whether two values are equal, including their types at every level: 1 is neither True nor 1.0."""
     return json.dumps(claimed, sort_keys=True, default=asdict) == json.dumps(found, sort_keys=True, default=asdict)
 
 
@@ -184,18 +186,18 @@ def _near(claimed: Any, found: Any) -> bool:
 
 
 def _decimal(value: object) -> str | None:
-    """A float, the type of every margin; the reader has already rejected NaN and infinity."""
+    """Checks for a float, the type of every margin; NaN and infinity are already rejected when the file is read."""
     return None if type(value) is float else "a number with a decimal point"
 
 
 def checks_of(kind: type, real: Check, most: int, **others: Check) -> dict[str, Check]:
-    """Returns a check for every field of a dataclass: the named checks, and others by type."""
+    """Returns a check for every field of a dataclass: the named checks, and checks by type for all other fields."""
     plain: dict[object, Check] = {bool: flag(), int: whole(0, most), float: real, str: text()}
 
     def by_type(hint: Any) -> Check:
         if hint in plain:
             return plain[hint]
-        options = [one for one in get_args(hint) if one is not type(None)]
+        options = [option for option in get_args(hint) if option is not type(None)]
         if get_origin(hint) is Literal:
             return one_of(*options)
         return each(by_type(options[0])) if get_origin(hint) is tuple else optional(by_type(options[-1]))

@@ -1,4 +1,4 @@
-"""The range of n that a claim covers, common to all verbs."""
+"""Computes the range of n that a claim covers, for all verbs."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ def matches_range(algorithm: Algorithm, source: str | None, progress: Progress |
 
 
 def reachable_range(algorithm: Algorithm, progress: Progress | None = None) -> Range:
-    """Runs every input by the templates and records the largest number of matches in any state before a step."""
+    """Runs every input with the templates and returns the largest number of matches in any state before a step."""
     from bitwright.runs.sliced import SlicedRuns, counting
 
     bits, limit = len(algorithm.input_bits), step_limit(algorithm, None)
     if bits > MAX_INPUT_BITS:
         raise InputError(
-            f"{algorithm.name} has {bits} input bits; at most {MAX_INPUT_BITS} are supported for running every input"
+            f"{algorithm.name} has {bits} input bits, but at most {MAX_INPUT_BITS} are supported for running every "
+            "input; use n from its blocks"
         )
     runs, inputs, most = SlicedRuns(algorithm, limit, decide(algorithm.program, 1, None)), 2**bits, 0
     for first in range(0, inputs, _BATCH):
@@ -44,6 +45,6 @@ def reachable_range(algorithm: Algorithm, progress: Progress | None = None) -> R
         most = max(most, max(done.matches, default=0))
         if progress:
             progress(first + count, inputs)
-    covers = "the only run there is" if inputs == 1 else f"the runs of all {inputs:,} inputs"
+    covers = "the only run there is" if inputs == 1 else f"the runs of all {inputs:,} inputs"  # stored in certificates
     scope = f"the largest n met in {covers}, by the templates; other states are not covered"
     return Range(max(1, most), "reachable", scope, covers)

@@ -1,4 +1,4 @@
-"""Trial runs before a proof: an input for which an `ensure` line is false refutes it immediately."""
+"""Trial runs before a proof, since an input with a false `ensure` line refutes it immediately."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from bitwright.rules import Algorithm, Word
 from bitwright.rules.ensures import Runs
 from bitwright.runs.run import run_batch
 
-LATE = "the run is not over in time"
-NONE_ALLOWED = "no input was found that satisfies the where lines"
+LATE = "the run does not end in time"
+NONE_ALLOWED = "no input was found that satisfies the where lines; check them"
 Inputs = dict[str, int]
 _AT_ONCE = 1 << 12
 
@@ -24,21 +24,21 @@ def wrong_input(
 ) -> tuple[Inputs, str] | None:
     """Returns the first input with a false `ensure` line, otherwise the first with a late run, and the reason.
 
-    Inputs that violate a `where` line are never wrong.
+    Inputs that violate a `where` line are ignored.
     """
     states = np.array([algorithm.state(values) for values in inputs])
     return _wrong_run(algorithm, states, limit) if inputs else None
 
 
 def wrong_input_of_all(algorithm: Algorithm, limit: int | None = None) -> tuple[Inputs, str] | None:
-    """Returns the same, searching all inputs."""
+    """Returns the same as `wrong_input`, searching all inputs."""
     bits, late = len(algorithm.input_bits), None
     for first in range(0, 1 << bits, _AT_ONCE):
         numbers = np.arange(first, min(first + _AT_ONCE, 1 << bits))
-        found = _wrong_run(algorithm, algorithm.states((numbers[:, np.newaxis] >> np.arange(bits) & 1) > 0), limit)
-        if found is not None and found[1] != LATE:
-            return found
-        late = late or found
+        wrong = _wrong_run(algorithm, algorithm.states((numbers[:, np.newaxis] >> np.arange(bits) & 1) > 0), limit)
+        if wrong is not None and wrong[1] != LATE:
+            return wrong
+        late = late or wrong
     return late
 
 
@@ -50,7 +50,7 @@ def _wrong_run(algorithm: Algorithm, states: BoolArray, limit: int | None) -> tu
     allowed = runs.all_hold(algorithm.conditions)
     for line in algorithm.ensures:
         for place in np.flatnonzero(allowed & done.halted & runs.broken(line))[:1].tolist():
-            wrong.setdefault(place, f"{line} is not true")
+            wrong.setdefault(place, f"{line} is false")
     late = allowed & ~done.halted
     if not wrong and late.any():
         wrong[int(late.argmax())] = LATE
@@ -67,11 +67,11 @@ def all_inputs(algorithm: Algorithm) -> Iterator[Inputs]:
 
 def random_inputs(algorithm: Algorithm, count: int, random: Random) -> list[Inputs]:
     """Returns random values, every fifth near an end of its range; fewer if the `where` lines allow only few."""
-    found: list[Inputs] = []
+    inputs: list[Inputs] = []
     for _ in range(16 if algorithm.conditions else 1):
-        drawn = [{word.name: _some(*bounds_of(word), random) for word in algorithm.inputs} for _ in range(count)]
-        found += [values for values in drawn if algorithm.allows(values)]
-    return found[:count]
+        drawn = [{word.name: _draw(*bounds_of(word), random) for word in algorithm.inputs} for _ in range(count)]
+        inputs += [values for values in drawn if algorithm.allows(values)]
+    return inputs[:count]
 
 
 def bounds_of(word: Word) -> tuple[int, int]:
@@ -80,7 +80,7 @@ def bounds_of(word: Word) -> tuple[int, int]:
     return (-(top // 2), top // 2 - 1) if word.signed else (0, top - 1)
 
 
-def _some(low: int, high: int, random: Random) -> int:
+def _draw(low: int, high: int, random: Random) -> int:
     if random.random() < 0.2:
         return random.choice([low, high, (low + high + 1) // 2, min(low + 1, high)])
     return low + random.getrandbits((high - low).bit_length())

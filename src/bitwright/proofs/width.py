@@ -1,6 +1,6 @@
-"""Estimates the width of a network, for the whole state or for cells, from the width law and without training.
+"""Estimates the width of a network, for the whole state or for cells, from the width law, without training.
 
-The estimate is first-order and unproved; `certify --network` proves the resulting network.
+The estimate is first-order and not proved; `certify --network` proves the trained network.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ from bitwright.theory.width_plan import (
 
 Progress = Callable[[int, int], None]
 Place = tuple[BoolArray, BoolArray, Region | None]  # matches of states, bits to check, region to search
-MAX_ENTRIES = 1 << 24  # of the labels, K times k; beyond, no field is drawn
-_DRAWS, _FEWER, _STATES, _UNITS = 40, 12, 1_000, 512  # fewer draws if the search takes long
-_ALL_RUNS = 1 << 15  # states of runs, with repetitions, up to which all are examined
+MAX_ENTRIES = 1 << 24  # of the labels, K times k; larger programs are not sampled
+_DRAWS, _FEWER, _STATES, _UNITS = 40, 12, 1_000, 512  # `_FEWER` draws if the search is slow
+_ALL_RUNS = 1 << 15  # if runs have fewer states, with repetitions, all of them are examined
 _TRAINABLE = 16  # hidden units for each example: with fewer, training sometimes stalls regardless of the law
-_QUICK_DRAWS, _QUICK_STATES, _QUICK_UNITS = 8, 256, 256  # for a default
+_QUICK_DRAWS, _QUICK_STATES, _QUICK_UNITS = 8, 256, 256  # for a default width
 _QUICK_WORK = 2e9  # operations
-_LEAST, _MOST = 2_048, 1 << 20  # of default widths
+_LEAST, _MOST = 2_048, 1 << 20  # limits of default widths
 _LEAST_CELLS = 128
-_PROVABLE = 24.001 * log(2)  # ln of the most states that a proof checks in minutes
+_PROVABLE = 24.001 * log(2)  # ln of the number of states that a proof can check in minutes
 
 
 @dataclass(frozen=True)
 class NetworkWidth:
-    """A width for one network with a zero-output start and calibrated rounding, and its basis.
+    """The estimated width of a network with zero initial outputs and calibrated rounding, and its basis.
 
     >>> from bitwright import addition
-    >>> found = network_width(Pattern.of_state(addition(2).program), runs=addition(2))
-    >>> found.every
+    >>> width = network_width(Pattern.of_state(addition(2).program), runs=addition(2))
+    >>> width.every
     True
     """
 
@@ -62,7 +62,7 @@ class NetworkWidth:
     error: WorstError
     seed: int
     program_id: str  # of the program, or of the pattern for cells
-    every: bool  # whether all states were examined, not only a sample and a search from it
+    every: bool  # whether all states were examined, instead of a sample and a search from it
 
     @property
     def states(self) -> int | None:
@@ -79,9 +79,9 @@ def network_width(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> NetworkWidth:
-    """Returns the width for a network of these cells in all their local states.
+    """Estimates the width of a network of these cells that is right in all local states.
 
-    With `runs`, returns the width for the whole state of this algorithm, in the states of its runs.
+    With `runs`, estimates the width of a network of the whole state that is right in all runs of this algorithm.
     """
     check_delta(delta)
     program, regions = pattern.program, regions_of(pattern)
@@ -109,12 +109,14 @@ def network_width(
 
 
 def suggested_width(pattern: Pattern, runs: Algorithm | None = None, padding: int = 0) -> int:
-    """Returns the default width: a power of two at which the worst expected error over sampled states is half of what
-    would make a bit wrong, leaving the other half for all other states; at least 16 units for each example.
+    """Returns the default width of a network.
+
+    It is a power of two at which the worst expected error over sampled states is half of what would make a bit wrong,
+    which leaves the other half for all other states. It is at least 16 units for each example.
 
     The samples are random local states or, for the whole state of an algorithm, states of random `runs`. Arbitrary
     states are added if there are no inputs, or if there are at most 2^24 states, which a proof checks in minutes. If
-    labels have more than 2^24 entries, nothing is drawn and the width is the largest default, 2^20.
+    the labels have more than 2^24 entries, no states are sampled and the width is the largest default, 2^20.
 
     >>> from bitwright import addition
     >>> suggested_width(Pattern.of_state(addition(8).program), addition(8))
@@ -130,8 +132,8 @@ def suggested_width(pattern: Pattern, runs: Algorithm | None = None, padding: in
         if not matched or region.log_states < _PROVABLE:
             matched.append(region.sample(states, rng))
         places.append((np.concatenate(matched), region.own, None))
-    found = worst_error(WidthField(program, examples), places, draws=_QUICK_DRAWS, units=_QUICK_UNITS)
-    half = 4 * float(found.needs.mean()) ** 2  # the expected worst error is half the distance to the threshold
+    error = worst_error(WidthField(program, examples), places, draws=_QUICK_DRAWS, units=_QUICK_UNITS)
+    half = 4 * float(error.needs.mean()) ** 2  # the expected worst error is half the distance to the threshold
     least = _LEAST_CELLS if pattern.whole is None else _LEAST
     return rounded(max(half, _TRAINABLE * examples), least, _MOST)
 
@@ -143,29 +145,29 @@ def _affordable(program: Program) -> int:
 
 
 def run_matches(algorithm: Algorithm, count: int, seed: int) -> BoolArray:  # (states, K)
-    """Returns the matches of distinct states in random runs."""
+    """Returns the matches of the distinct states in random runs."""
     states = np.unique(random_states(algorithm, count, seed), axis=0)
     return PackedRules(algorithm.program).matched(states)
 
 
 def _all_met(algorithm: Algorithm) -> BoolArray:  # (states, K)
     """Returns the matches of the distinct states in all runs."""
-    found: list[BoolArray] = []
+    batches: list[BoolArray] = []
     domain = RunsDomain(algorithm)
-    domain.visit(0, domain.size, lambda matched, *_: found.append(np.unique(matched, axis=0)))
-    return np.unique(np.concatenate(found), axis=0)
+    domain.visit(0, domain.size, lambda matched, *_: batches.append(np.unique(matched, axis=0)))
+    return np.unique(np.concatenate(batches), axis=0)
 
 
 def _check_size(program: Program) -> None:
     if program.templates * program.bits > MAX_ENTRIES:
         raise InputError(
-            f"the width law supports labels of up to {MAX_ENTRIES:,} entries, templates times bits, but this "
-            f"program has {program.templates * program.bits:,}; size the network of its cells instead"
+            f"templates times bits must be at most {MAX_ENTRIES:,} to estimate a width, got "
+            f"{program.templates * program.bits:,}; estimate the width of a network of cells instead"
         )
 
 
 def _even(width: float) -> int:
     """Rounds to an even width, since hidden units come in pairs."""
     if width == inf or width > 2**62:
-        raise InputError("no trainable width is expected to suffice; use a larger delta")
+        raise InputError("no trainable width is expected to reach this error probability; use a larger delta")
     return max(2, 2 * ceil(width / 2))

@@ -159,9 +159,9 @@ def test_a_specification_says_of_random_words_what_the_line_says(line: str) -> N
 
 TRAPS = [
     ("for i in 1..l-1", "for i in 1..l-1 if 2*i < l", "line 14"),
-    ("for i in 1..l-1", "for i in 40..l-1", "a distance of 40"),
-    ("for i in 1..l-1", "for i in 1..l-1 if i != 30", "a distance of 30"),
-    ("write q[i+1] for i in 1..l-1", "write q[i+20] for i in 1..l-20", "a distance of 20"),
+    ("for i in 1..l-1", "for i in 40..l-1", "got 40"),
+    ("for i in 1..l-1", "for i in 1..l-1 if i != 30", "got 30"),
+    ("write q[i+1] for i in 1..l-1", "write q[i+20] for i in 1..l-20", "got 20"),
     ("for i in 1..l-1", "for i in 1..l-1 if 100*i <= 99*l", "line 14"),
     ("for i in 1..l-1", "for i in 1..l-1 if i%7!=3", "'%' of an index"),
     ("for i in 1..l-1", "for i in 1..l//2", "'//' of an index"),

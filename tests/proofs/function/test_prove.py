@@ -73,7 +73,7 @@ def test_a_refutation_is_an_input_whose_run_is_wrong() -> None:
     given = proof.counterexample
     algorithm = parse(text, lets=given["lets"])
     assert algorithm(**given["inputs"]) != given["inputs"]["p"] + given["inputs"]["q"]
-    assert "sum == p + q is not true" in proof.sentence()
+    assert "sum == p + q is false" in proof.sentence()
 
 
 def test_a_line_with_another_number_than_the_text_is_not_that_of_the_text() -> None:

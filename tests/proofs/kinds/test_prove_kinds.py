@@ -74,10 +74,12 @@ OUTSIDE = {
     "when q[i]=1 write r for i in 1..l if l=2^i": "line 6: (2) ^ (i) is not affine",
     "when q[i]=1 write r for i in 1..digits(l)": "line 6: digits(l) is not affine",
     "when q[i]=1 write p[i*l%l+1] for i in 1..l": "line 6: (i) * (l) is not affine",
-    "when q[i]=1 write p[(3*i)%l+1] for i in 1..l": "line 6: (3*i) % (l) is not between -1 and 1 times (l)",
-    "when q[1]=1 write p[2*j-1] for j in 1..(l+1)//2": "line 6: the free index j has a coefficient other than 1 or -1",
+    "when q[i]=1 write p[(3*i)%l+1] for i in 1..l": (
+        "line 6: in (3*i) % (l), the first operand must be at least -1 times and less than 2 times the second"
+    ),
+    "when q[1]=1 write p[2*j-1] for j in 1..(l+1)//2": "line 6: the free index j must have the coefficient 1 or -1",
     "when q[1]=1 write p[j] for j in 1..l if j%2=1": (
-        "line 6: the bits that it tests do not fix the index j used in its values"
+        "line 6: the tested bits do not determine the index j of a value"
     ),
 }
 

@@ -1,1 +1,1 @@
-"""Proofs by exhaustion: compares a network with the rules in every state of a domain, in exact arithmetic."""
+"""Proves networks by exhaustion: compares them with the rules in every state of a domain, in exact arithmetic."""

@@ -1,7 +1,7 @@
-"""Certificates for networks: this exact network makes the rules' step in every state of a domain.
+"""Certificates that a network makes the same step as the rules in every state of a domain.
 
-The proof is by exhaustion: arithmetic is exact (or bounded, for third-party networks), so checking every state proves
-it.
+Every state is checked. This is a proof because the arithmetic is exact, or has proved error bounds for third-party
+networks.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ Verdict = Literal["certified", "refuted", "not proved"]
 
 @dataclass(frozen=True)
 class BitInState:
-    """One bit in one state with the network's output; floating point has no exact numbers."""
+    """A bit in a state with the network's sum and threshold, which are None for floating point."""
 
     on: tuple[str, ...]  # the bits that are on in the state
     number: int  # of the state, or of the input whose run reaches it
     step: int
     n: int
     bit: str
-    expected: int  # the bit by the rules
+    expected: int  # the correct value of the bit
     sum: int | None  # G
     threshold: int | None  # T
 
 
 @dataclass(frozen=True)
 class NetworkVerdict:
-    """The verdict for one network and one domain, with all counts."""
+    """The verdict for a network and a domain, with all counts."""
 
     certified: bool
     verdict: Verdict
     domain: str
     kinds: int | None  # for `cells`: number of kinds in the pattern
-    inputs: tuple[str, ...]  # for `runs`: the input bits, fastest changing first
+    inputs: tuple[str, ...]  # for `runs`: the input bits, the fastest changing first
     start: tuple[str, ...]  # the bits that are on at the start for every input
-    halt: str | None  # the bit at which a run ends, or "fixed point"; None if after `steps`
+    halt: str | None  # the bit that ends a run, or "fixed point"; None for a fixed number of `steps`
     steps: int | None
     states: int
     wrong: int
@@ -62,7 +62,7 @@ class NetworkVerdict:
     distance: int | float | None  # the smallest of all
     margin: float | None  # the smallest, in units of calibrated rounding
     closest: BitInState | None
-    counterexample: BitInState | None  # with the fewest matches, then the first
+    counterexample: BitInState | None  # the first with the fewest matches
     arithmetic: str
     examples: int
     padding: int
@@ -82,19 +82,19 @@ class NetworkVerdict:
 
     @property
     def sentence(self) -> str:
-        """The verdict and the states that it covers, in a few words."""
+        """The verdict and the states that it covers, in one line."""
         return f"{self.verdict}: {self.says(self.covers)}"
 
     def says(self, covers: str) -> str:
-        """Returns in how many states of its domain the network is right."""
-        of = counted(self.states, "local state" if self.domain == "cells" else "state")
+        """Returns a sentence with the number of states in which the network is correct."""
+        states = counted(self.states, "local state" if self.domain == "cells" else "state")
         if self.wrong:
-            found = f"is wrong in {self.wrong:,} of {of}"
+            result = f"is wrong in {self.wrong:,} of {states}"
         elif self.undecided:
-            found = f"is not decided in {self.undecided:,} of {of}"
+            result = f"is not decided in {self.undecided:,} of {states}"
         else:
-            found = f"is right in {'all ' * (self.states != 1)}{of}"
-        return f"this network {found}{', with' if self.domain == 'states' else ' of'} {covers}"
+            result = f"is right in {'all ' * (self.states != 1)}{states}"
+        return f"this network {result}{', with' if self.domain == 'states' else ' of'} {covers}"
 
     @property
     def covers(self) -> str:
@@ -103,11 +103,11 @@ class NetworkVerdict:
             return "every choice of every bit" if self.model is not None else "every choice in every block"
         if self.domain == "cells":
             return covered_by_cells(self.sizes)
-        return "the only run there is" if not self.inputs else f"the runs of all {1 << len(self.inputs):,} inputs"
+        return f"the runs of all {1 << len(self.inputs):,} inputs" if self.inputs else "the only run"
 
 
 def covered_by_cells(sizes: str | None = None, graphs: str | None = None, every: str = "every size") -> str:
-    """Returns what a verdict for cells covers, and where this program was checked to consist of them.
+    """Returns what a verdict for cells covers, and the sizes or graphs at which this program consists of such cells.
 
     >>> covered_by_cells("n=1..32")
     'every program made of these kinds of cells; this program was checked at n=1..32'
@@ -118,8 +118,8 @@ def covered_by_cells(sizes: str | None = None, graphs: str | None = None, every:
     if sizes == "all":
         return f"{covered}; this program is made of them {f'at {every}' if graphs is None else f'on {graphs}'}"
     if sizes is None:
-        seen = "is made of them" if graphs == "every graph" else "was checked"
-        return covered if graphs is None else f"{covered}; this program {seen} on {graphs}"
+        result = "is made of them" if graphs == "every graph" else "was checked"
+        return covered if graphs is None else f"{covered}; this program {result} on {graphs}"
     bits = "" if "=" in sizes else " bit" if sizes == "1" else " bits"
     on = "" if graphs is None else f", on {graphs}"
     return f"{covered}; this program was checked at {sizes}{bits}{on}"
@@ -135,7 +135,7 @@ def certify_network(
     file: Path | None = None,
     device: str = "cpu",
 ) -> NetworkVerdict:
-    """Proves or refutes that this network makes the rules' step in every state of the domain."""
+    """Proves or refutes that a network makes the same step as the rules in every state of the domain."""
     task = ProofTask(algorithm, network, domain or usual_domain(algorithm.program), device)
     return _certificate(task, prove(task, workers, progress, file))
 
@@ -178,42 +178,41 @@ def _certificate(task: ProofTask, found: Findings) -> NetworkVerdict:
 
 
 def margin_of(network: IntegerNetwork | FittedModel, found: Findings) -> float | None:
-    """Returns the smallest distance in units of calibrated rounding; None if no state matches anything."""
+    """Returns the smallest distance in units of calibrated rounding; None if no state matches any template."""
     distances = {n: near.distance for n, near in found.by_n.items() if near.distance is not None}
     if not distances:
         return None
     if not isinstance(network, IntegerNetwork):
-        return float(min(distances.values()))  # already in these units, or in output units
+        return float(min(distances.values()))  # already in these units, or in units of the output
     return min((distance - 0.5) / float(network.units[n - 1]) for n, distance in distances.items())
 
 
 def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong: bool = False) -> BitInState:
     """Returns the bit of a state that is closest to an error, or furthest on the wrong side.
 
-    Network and rules are evaluated again on the bits of that state. Raises BitwrightError unless this gives the same
-    distance, for an integer network, or a wrong bit, if `wrong` is set; otherwise the search was wrong, not the
-    network.
+    The network and the rules are evaluated again in that state. Raises BitwrightError unless this gives the same
+    distance, for an integer network, and a wrong bit, if `wrong` is set: then the search is faulty, not the network.
     """
     network = task.network
-    state, matched, own = _matched_at(task, place)
-    away, bits = task.judge.distances(matched)[0], _bits_of(task, matched)
-    shown = [bit for bit in range(task.domain.program.bits)[own] if not wrong or not bits[bit].right]
-    nearest = min(shown, key=lambda bit: away[bit], default=None)
+    state, matched, checked = _matched_at(task, place)
+    distances, bits = task.judge.distances(matched)[0], _bits_of(task, matched)
+    candidates = [bit for bit in range(task.domain.program.bits)[checked] if not wrong or not bits[bit].right]
+    nearest = min(candidates, key=lambda bit: distances[bit], default=None)
     if nearest is None or (isinstance(network, IntegerNetwork) and distance not in (None, bits[nearest].distance)):
         raise BitwrightError(
-            f"state {place[0]:,} at step {place[1]:,} has a different result on a second evaluation; this is an error "
-            "of bitwright or of the machine, not a verdict on the network; please report it"
+            f"state {place[0]:,} at step {place[1]:,} gave a different result when evaluated again; this is an error "
+            "in bitwright or in the machine, not in the network; please report it"
         )
     n = matched[:, network.columns.real].sum() if isinstance(network, FittedModel) else matched.sum()
-    name_of, found = task.domain.program.layout.name_of, bits[nearest]
+    name_of, result = task.domain.program.layout.name_of, bits[nearest]
     on = tuple(name_of(int(bit)) for bit in np.flatnonzero(state))
-    return BitInState(on, *place, int(n), name_of(nearest), found.expected, found.sum, found.threshold)
+    return BitInState(on, *place, int(n), name_of(nearest), result.expected, result.sum, result.threshold)
 
 
 def _matched_at(task: ProofTask, place: Place) -> tuple[BoolArray, BoolArray, slice]:  # (k,), (1, K)
-    """Returns the state at a place, the templates that it matches, and its bits to check, all of the cell's kind.
+    """Returns the state at a place, the templates of its cell's kind that it matches, and the bits to check.
 
-    Matches of other cells with all bits off are ignored.
+    Matches in other cells, whose bits are all off, are ignored.
     """
     pattern, kind, state = task.domain.pattern, task.domain.kind_at(place), task.domain.state(place)
     templates, own = pattern.program.match(state), pattern.templates_of(kind)
@@ -224,16 +223,17 @@ def _matched_at(task: ProofTask, place: Place) -> tuple[BoolArray, BoolArray, sl
 
 @dataclass(frozen=True)
 class _Bit:
-    """A bit of a next state, by the network and by the rules."""
+    """A bit of the next state according to the network and to the rules."""
 
-    given: bool
+    output: bool
     expected: int
     sum: int | None = None  # for integer networks
     threshold: int | None = None
 
     @property
     def right(self) -> bool:
-        return self.given == self.expected
+        """Whether the network agrees with the rules."""
+        return self.output == self.expected
 
     @property
     def distance(self) -> int:
@@ -244,17 +244,17 @@ class _Bit:
 
 
 def _bits_of(task: ProofTask, matched: BoolArray) -> list[_Bit]:
-    """Returns every bit of the next state, template by template: a path that the search does not take."""
+    """Returns every bit of the next state, computed template by template, independently of the search."""
     network, program, (templates,) = task.network, task.domain.program, [np.flatnonzero(matched)]
     expected = np.zeros(program.bits, dtype=np.int64)
     for template in templates.tolist():
         expected[program.writes(template)] = 1
     if isinstance(network, FittedModel):
-        given = (network.decide(matched).values[0] > network.model.threshold).tolist()
-        return [_Bit(*bit) for bit in zip(given, expected.tolist(), strict=True)]
+        outputs = (network.decide(matched).values[0] > network.model.threshold).tolist()
+        return [_Bit(*bit) for bit in zip(outputs, expected.tolist(), strict=True)]
     assert isinstance(network, IntegerNetwork)
     hidden = np.maximum(network.first[:, templates].sum(axis=1, dtype=np.int64), 0)
     sums = network.last.astype(np.int64) @ hidden
     thresholds = network.thresholds[max(len(templates), 1) - 1][columns_of(network, program)]
-    given = ((sums > thresholds) & (len(templates) > 0)).tolist()
-    return [_Bit(*bit) for bit in zip(given, *(part.tolist() for part in (expected, sums, thresholds)), strict=True)]
+    outputs = ((sums > thresholds) & (len(templates) > 0)).tolist()
+    return [_Bit(*bit) for bit in zip(outputs, *(part.tolist() for part in (expected, sums, thresholds)), strict=True)]

@@ -1,4 +1,4 @@
-"""Proofs on a device, which generates and judges the states of a domain and returns only the findings."""
+"""Runs proofs on a device, which generates and checks the states of a domain and returns only the findings."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from bitwright.rules.pattern import Pattern
 if TYPE_CHECKING:
     from bitwright.proofs.exhaustion.task import ProofTask
 
-MOST_STATES = 1 << 20  # at a time
+MOST_STATES = 1 << 20  # in a batch
 _LEAST = 1 << 10
-_FEW_BINS = 64  # of n, each of which is searched separately
-_COMPARED, _TOGETHER = 64, 1 << 15  # states of a tile to judge again, and how many at once
+_FEW_BINS = 64  # up to this many values of n are searched separately
+_COMPARED, _TOGETHER = 64, 1 << 15  # states of a batch to check again, and how many to check at once
 
 
 class DeviceJudge:
-    """Judges a tile of states: right or wrong, and by what distance.
+    """Computes the distances of a batch of states from an error.
 
-    A miscompiled kernel must not prove anything: plain products judge some states of every tile again, many at once,
-    and only `check` waits for the result.
+    A miscompiled kernel must not prove anything. Some states of every batch are therefore computed again with plain
+    products, many at once; only `check` waits for the result.
     """
 
     def __init__(self, decide: DeviceDecisions) -> None:
@@ -41,7 +41,7 @@ class DeviceJudge:
         self._differs: Any = None  # on the device, to avoid waiting
 
     def find(self, matched: Any, n: Any, truth: Any, numbers: Any, step: int) -> Findings:
-        """Returns the findings; `numbers` are the states' numbers, or the first of a sequence. Synchronizes once."""
+        """Returns the findings for states with these numbers, or from this number on; synchronizes once."""
         torch = torch_module()
         distance = self._decide.distances(matched, n, truth).long()
         if self._decide.sums.fused:
@@ -67,15 +67,15 @@ class DeviceJudge:
         return Findings(by_n, number, 0, first, None)
 
     def _smallest(self, distance: Any, n: Any) -> tuple[Any, Any]:
-        """Returns the number of states for each n, and their smallest distance with its first state."""
+        """Returns the number of states for each n, and their smallest distance with the first state that has it."""
         torch = torch_module()
         key = distance * MOST_STATES + torch.arange(len(n), device=n.device)
         bins, none = self._decide.most_matches + 1, torch.iinfo(torch.int64).max
         if bins > _FEW_BINS:
             counts = torch.bincount(n, minlength=bins)
             return counts, torch.full_like(counts, none).scatter_reduce(0, n, key, "amin")
-        own = n == torch.arange(bins, device=n.device)[:, None]  # far faster than all states writing to a few addresses
-        return own.sum(dim=1), torch.where(own, key, none).amin(dim=1)
+        in_bin = n == torch.arange(bins, device=n.device)[:, None]  # far faster than many writes to a few addresses
+        return in_bin.sum(dim=1), torch.where(in_bin, key, none).amin(dim=1)
 
     def check(self) -> None:
         """Raises BitwrightError if the kernel has differed from plain products since the last check."""
@@ -85,7 +85,7 @@ class DeviceJudge:
             raise BitwrightError("the device's kernel disagrees with plain products; use the device cpu")
 
     def forget(self) -> None:
-        """Clears the results, because the states will be visited again."""
+        """Discards the results, before the states are visited again."""
         self._kept, self._differs = [], None
 
     def _compare(self) -> None:
@@ -103,7 +103,7 @@ class DeviceProver:
         self._most, self._least = most, least
 
     def prove(self, first: int, last: int) -> Findings:
-        """Checks one part, in smaller pieces if memory runs out."""
+        """Checks one part, in smaller batches if memory runs out."""
         torch = torch_module()
         while True:
             try:
@@ -116,7 +116,7 @@ class DeviceProver:
                 self._most //= 2
                 if self._most < self._least:
                     raise InputError(
-                        "the device has too little memory for even a few states; use --device cpu"
+                        f"the device does not have enough memory for {self._least:,} states; use --device cpu"
                     ) from None
 
     def _go(self, first: int, last: int) -> Findings:
@@ -151,10 +151,10 @@ class _Walk(ABC):
 
 
 def _walks_of(task: ProofTask) -> list[_Walk]:
-    """Returns one walk for a program's states or runs, or one for every kind of cells."""
+    """Returns one walk for the runs of a program, or one for each kind of cell."""
     domain, network, program = task.domain, task.network, task.algorithm.program
     if not isinstance(network, IntegerNetwork):
-        raise InputError("floating-point networks are proved on the CPU; quantize this one, or omit --device")
+        raise InputError("floating-point networks can only be proved on the CPU; quantize this one, or omit --device")
     check_belongs(network, program)
     if isinstance(domain, RunsDomain):
         return [_DeviceRuns(domain, DeviceDecisions(program, network, task.device))]
@@ -189,7 +189,7 @@ class _Counted(_Walk):
 
 
 class _DeviceStates(_Walk):
-    """The states of a program; states with equal higher digits differ only in a table that is built once."""
+    """The states of a program; states with equal higher digits share a table, which is built once."""
 
     judge: DeviceJudge
 
@@ -266,8 +266,8 @@ class LowTables:
         self._value, self._radix, self._block, self._chosen, self._low = value, radix, block, chosen, low
         self._inputs, self._bits, self._device = decide.sums.inputs, decide.columns, device
         written = np.repeat(np.arange(program.templates), np.diff(program.write_start)), program.write_bits
-        looked_at = np.isin(program.write_bits, decide.own)
-        self._writer, self._writes = written[0][looked_at], written[1][looked_at] - decide.own.start
+        checked = np.isin(program.write_bits, decide.own)
+        self._writer, self._writes = written[0][checked], written[1][checked] - decide.own.start
         numbers = torch.arange(self.size, device=device)
         self._matched = torch.zeros((self.size, self._inputs), dtype=torch.uint8, device=device)
         self._truth = torch.zeros((self.size, self._bits), dtype=torch.bool, device=device)
@@ -280,7 +280,7 @@ class LowTables:
         self._n = self._matched.sum(dim=1)
 
     def of(self, high: int, begin: int, end: int) -> tuple[Any, Any, Any]:
-        """Returns matched examples, their number, and next states, with the higher digits from `high`."""
+        """Returns matched examples, their number, and next states for states with the higher digits of `high`."""
         torch = torch_module()
         number, above = high * self.size, self._block >= self._low
         digits = np.array([number // int(v) % int(r) for v, r in zip(self._value, self._radix, strict=True)])

@@ -37,29 +37,29 @@ def make_domain(algorithm: Algorithm, name: str, pattern: Pattern | None = None)
 
 
 def check_domain(program: Program, name: str) -> None:
-    """Raises InputError unless a network of this program can be proved for the domain with this name.
+    """Raises InputError unless a network for this program can be proved in the domain with this name.
 
-    A pattern is not a program that runs: its cells are side by side, and each is checked alone. Its network can
-    therefore only be proved for the local states of its cells.
+    The cells of a pattern are not connected, and a pattern does not run as a program. A network for a pattern can
+    therefore only be proved in the local states of its cells.
     """
     check_choice("domain", name, DOMAINS)
     of_cells = is_pattern(program)
     if of_cells and name != "cells":
-        raise InputError(f"a network of cells has only the domain cells, all their local states; got {name}, omit it")
+        raise InputError(f"the domain of a network of cells must be cells (all local states), got {name}; omit it")
     if not of_cells and name == "cells":
-        raise InputError("the domain cells requires a network trained on cells; choose states or runs")
+        raise InputError("the domain cells requires a network of cells; for this network, use states or runs")
 
 
 def usual_domain(program: Program) -> str:
-    """Returns the default domain."""
+    """Returns the name of the default domain."""
     return "cells" if is_pattern(program) else "states"
 
 
 @dataclass(frozen=True, eq=False)
 class StatesDomain:
-    """Every local state of every kind of a pattern, kind by kind, with only the kind's own ports checked.
+    """Every local state of every kind of a pattern, kind by kind; only the ports of that kind are checked.
 
-    States with the same choices match the same examples, so the rules and the network do not distinguish them.
+    Configurations that match the same examples count as one state, since rules and network do not distinguish them.
     """
 
     pattern: Pattern
@@ -94,7 +94,7 @@ class StatesDomain:
         return bisect_right(self.first, place[0]) - 1
 
     def state(self, place: Place) -> BoolArray:
-        """Returns the local state as a state of the pattern; other cells have all bits off, whatever they match."""
+        """Returns the local state as a state of the pattern in which all bits of other cells are off."""
         kind = self.kind_at(place)
         templates = np.flatnonzero(self.pattern.matched(kind, np.array([place[0] - self.first[kind]]))[0])
         own = self.program.template_block[self.pattern.templates_of(kind)]
@@ -125,13 +125,14 @@ class RunsDomain:
         bits = len(self.algorithm.input_bits)
         if bits > MAX_INPUT_BITS:
             raise InputError(
-                f"{self.algorithm.name} has {bits} input bits; at most 40 are supported for running every input"
+                f"{self.algorithm.name} has {bits} input bits, but at most {MAX_INPUT_BITS} are supported for running "
+                "every input; use --domain states"
             )
         return 1 << bits
 
     @cached_property
     def limit(self) -> int:
-        """The number of steps in which every run must end."""
+        """The number of steps within which every run must end."""
         return step_limit(self.algorithm, None)
 
     def starts(self, first: int, last: int) -> BoolArray:  # (inputs, k)
@@ -146,10 +147,10 @@ class RunsDomain:
         self.check_ended(bool(ends.halted.all()))
 
     def check_ended(self, ended: bool) -> None:
+        """Raises InputError unless all runs have ended."""
         if not ended:
             raise InputError(
-                f"{self.algorithm.name} does not end within {self.limit:,} steps for every input, so its runs have no "
-                "last state; use --domain states"
+                f"{self.algorithm.name} does not end within {self.limit:,} steps for every input; use --domain states"
             )
 
     def kind_at(self, place: Place) -> int:  # noqa: ARG002
@@ -174,7 +175,6 @@ class RunsDomain:
         }
 
 
-# States are visited in parts, which depend only on the domain and its size.
 Domain = StatesDomain | RunsDomain
 
 
@@ -199,7 +199,7 @@ class _Visitor(Observer):
 
 
 def _state_that_matches(program: Program, templates: IntArray, blocks: Iterable[int]) -> BoolArray:  # (k,)
-    """Returns a state that matches these templates and, in these blocks, no others; other bits are off."""
+    """Returns a state that matches these templates and no others in these blocks; all other bits are off."""
     config = np.zeros(program.blocks, dtype=np.int64)
     for block in blocks:
         config[block] = _first_without(program, block)
@@ -210,6 +210,6 @@ def _state_that_matches(program: Program, templates: IntArray, blocks: Iterable[
 
 
 def _first_without(program: Program, block: int) -> int:
-    """Returns the smallest configuration of a block without a template; 0 if there is none."""
+    """Returns the smallest configuration of a block without a template, or 0 if there is none."""
     taken = set(program.template_config[program.template_block == block].tolist())
     return next((config for config in range(1 << len(program.block_members(block))) if config not in taken), 0)

@@ -1,7 +1,7 @@
-"""Judges of networks: whether every bit of a state is right, how far it is from an error, and what that adds up to.
+"""Judges decide whether every bit of a state is correct and how far it is from an error; findings add up the results.
 
-An integer network is judged in exact arithmetic, a third-party network (networks/external) by outputs with bounds on
-the deviation of every runtime.
+An integer network is judged in exact arithmetic, and a third-party network (networks/external) by its outputs with
+bounds on the deviation of any runtime.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from bitwright.theory.closed_form import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Judgements of states, each for all of its bits."""
+    """The results for a batch of states, each over all of its bits."""
 
     n: IntArray  # (batch,)
     distance: NDArray[Any] | None  # (batch,) of the bit closest to an error; None if no bit is checked
     wrong: BoolArray  # (batch,)
     undecided: BoolArray  # (batch,) neither certainly right nor certainly wrong
-    at_zero: bool = False  # whether there is a distance where nothing matches
+    at_zero: bool = False  # whether states without matches have a distance
 
 
 class Judge(Protocol):
-    """Judges states, given by the examples that they match (batch, K)."""
+    """Judges states, which are represented by the examples that they match (batch, K)."""
 
     def __call__(self, matched: BoolArray, own: slice, /) -> Judged:
         """Judges the checked bits of these states."""
 
     def distances(self, matched: BoolArray) -> NDArray[Any]:  # (batch, k)
-        """Returns the margin of each bit, which is below 1 (integers) or 0 (floats) if the bit is wrong."""
+        """Returns the distance of each bit from an error, which is below 1 (integers) or 0 (floats) if it is wrong."""
 
 
 def written_bits(program: Program, matched: BoolArray) -> BoolArray:  # (batch, K) -> (batch, k)
@@ -52,7 +52,7 @@ def written_bits(program: Program, matched: BoolArray) -> BoolArray:  # (batch, 
 class IntegerJudge:
     """Judges an integer network. The distance of a bit is G - T if it must be set, otherwise T + 1 - G.
 
-    It is an integer, and at least 1 exactly if the bit is right.
+    The distance is an integer, and at least 1 exactly if the bit is correct.
     """
 
     def __init__(self, program: Program, network: IntegerNetwork) -> None:
@@ -71,67 +71,69 @@ class IntegerJudge:
 
 
 def states_of(columns: ModelColumns, algorithm: Algorithm, name: str) -> Domain:
-    """Returns the domain with this name for a network; one that reads bits distinguishes all configurations."""
+    """Returns the domain with this name for a network; a network that reads bits distinguishes all configurations."""
     if columns.pattern.whole is None:
         return StatesDomain(columns.pattern)
     return make_domain(replace(algorithm, program=columns.program), name, columns.pattern)
 
 
 class ModelJudge:
-    """Judges a third-party network: a bit is right if every runtime computes an output on the right side.
+    """Judges a third-party network: a bit is correct if every runtime's output is on the correct side.
 
-    The distance is from output to threshold, minus the possible deviation of runtimes; below 0 if the bit is wrong."""
+    The distance is that of the output from the threshold, minus the deviation of runtimes; it is below 0 if the bit is
+    wrong.
+    """
 
     def __init__(self, network: FittedModel) -> None:
         self._network = network
 
     def __call__(self, matched: BoolArray, own: slice = ALL) -> Judged:
-        distance, wrong, undecided = (one[:, own] for one in self.by_bit(matched))
+        distance, wrong, undecided = (values[:, own] for values in self.by_bit(matched))
         n = np.count_nonzero(matched[:, self._network.columns.real], axis=1)
-        bad, open_ = np.asarray(wrong.any(axis=1)), np.asarray(undecided.any(axis=1))
-        return Judged(n, distance.min(axis=1), bad, open_ & ~bad, at_zero=True)
+        any_wrong, any_undecided = np.asarray(wrong.any(axis=1)), np.asarray(undecided.any(axis=1))
+        return Judged(n, distance.min(axis=1), any_wrong, any_undecided & ~any_wrong, at_zero=True)
 
     def distances(self, matched: BoolArray) -> FloatArray:  # (batch, k)
         """Returns each bit's distance from an error."""
         return self.by_bit(matched)[0]
 
     def by_bit(self, matched: BoolArray) -> tuple[FloatArray, BoolArray, BoolArray]:  # (batch, k) each
-        """Returns each bit's distance from an error, which bits are wrong, and which are uncertain."""
-        found, truth = self._network.decide(matched), written_bits(self._network.columns.program, matched)
-        over = found.values - self._network.model.threshold
-        right = np.where(truth, over - found.error > 0, over + found.error <= 0)
-        wrong = np.where(truth, over + found.error <= 0, over - found.error > 0)
-        return np.where(truth, over, -over) - found.error, wrong, ~(right | wrong)
+        """Returns each bit's distance from an error, which bits are wrong, and which are undecided."""
+        outputs, truth = self._network.decide(matched), written_bits(self._network.columns.program, matched)
+        over = outputs.values - self._network.model.threshold
+        right = np.where(truth, over - outputs.error > 0, over + outputs.error <= 0)
+        wrong = np.where(truth, over + outputs.error <= 0, over - outputs.error > 0)
+        return np.where(truth, over, -over) - outputs.error, wrong, ~(right | wrong)
 
 
 def nothing_at_stake(matched: BoolArray) -> Judged:  # (batch, K)
-    """Returns judgements without checked bits, for local states of cells without ports."""
+    """Returns the results for local states of cells without ports, in which no bit is checked."""
     n, none = np.count_nonzero(matched, axis=1), np.zeros(len(matched), dtype=bool)
     return Judged(n, None, none, none)
 
 
 @dataclass(frozen=True)
 class Nearest:
-    """All states with the same n: their number, and the smallest distance with its first place."""
+    """The number of states with the same n, and their smallest distance with the first place that has it."""
 
     count: int
     distance: float | int | None  # None at n = 0 and in cells without ports
     place: Place
 
     def __add__(self, other: Nearest) -> Nearest:
-        pairs = [(one.distance, one.place) for one in (self, other) if one.distance is not None]
+        pairs = [(nearest.distance, nearest.place) for nearest in (self, other) if nearest.distance is not None]
         distance, place = min(pairs) if pairs else (None, min(self.place, other.place))
         return Nearest(self.count + other.count, distance, place)
 
 
 @dataclass(frozen=True)
 class Findings:
-    """All findings; the sum of two does not depend on their order."""
+    """The findings for some states; they add up in any order."""
 
     by_n: Mapping[int, Nearest] = field(default_factory=dict)
     wrong: int = 0
     undecided: int = 0
-    first_wrong: tuple[int, Place] | None = None  # the fewest matches, then the first place
+    first_wrong: tuple[int, Place] | None = None  # the fewest matches, and the first place with them
     first_undecided: tuple[int, Place] | None = None
 
     @property
@@ -164,7 +166,7 @@ class Findings:
 
 
 def find(judged: Judged, numbers: IntArray, step: int, times: int) -> Findings:
-    """Returns the findings for these states, each of which occurred this many times."""
+    """Returns the findings for these states, which each occurred this many times."""
     by_n: dict[int, Nearest] = {}
     for n in np.unique(judged.n).tolist():
         rows = np.flatnonzero(judged.n == n)
@@ -190,5 +192,5 @@ def _first_of(chosen: BoolArray, n: IntArray, numbers: IntArray, step: int) -> t
     return int(n[at]), (int(numbers[at]), step)
 
 
-def _first(*found: tuple[int, Place] | None) -> tuple[int, Place] | None:
-    return min((one for one in found if one is not None), default=None)
+def _first(*places: tuple[int, Place] | None) -> tuple[int, Place] | None:
+    return min((place for place in places if place is not None), default=None)

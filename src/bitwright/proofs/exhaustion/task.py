@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from bitwright.proofs.exhaustion.device import DeviceProver
 
 _WORK = 1 << 33  # products in a part: a few tenths of a second on a core
-_SAMPLE = {"states": 1 << 11, "runs": 1 << 6, "cells": 1 << 11}  # sample sizes for time estimates
+_SAMPLE = {"states": 1 << 11, "runs": 1 << 6, "cells": 1 << 11}  # for time estimates
 UNITS = {"states": "states", "runs": "inputs", "cells": "local states"}  # units of the parts of a domain
 MOST = 1 << 62  # states, or inputs
 Progress = Callable[[int, int], None]
@@ -65,14 +65,14 @@ class ProofTask:
 
     @cached_property
     def prover(self) -> DeviceProver:
-        """Checks parts on a device."""
+        """The prover that checks parts on a device."""
         from bitwright.proofs.exhaustion.device import DeviceProver
 
         return DeviceProver(self)
 
     @cached_property
     def part(self) -> int:
-        """The number of states or inputs in a part, which depends only on the task."""
+        """The number of states or inputs in a part; it depends only on the task."""
         program, width = self.domain.program, self.network.shape.width
         steps = min(10_000, self.domain.limit) if isinstance(self.domain, RunsDomain) else 1
         products = width * (program.templates + program.bits) * max(1, steps)
@@ -82,7 +82,7 @@ class ProofTask:
 
     @property
     def unit(self) -> str:
-        """The unit of its parts."""
+        """The unit in which the domain is counted."""
         return UNITS[self.domain_name]
 
     @property
@@ -118,9 +118,9 @@ def prove_range(task: ProofTask, first: int, last: int) -> Findings:
 def prove(
     task: ProofTask, workers: Workers | None = None, progress: Progress | None = None, file: Path | None = None
 ) -> Findings:
-    """Checks the whole domain; the result depends neither on the workers nor on interruptions.
+    """Checks the entire domain; the result depends neither on the workers nor on interruptions.
 
-    With a file, parts that it holds are not checked again, and the others are added to it. `progress` receives the
+    With a file, parts that it contains are not checked again, and the others are added to it. `progress` receives the
     number of states or inputs done.
     """
     check_size(task)
@@ -180,5 +180,5 @@ def check_size(task: ProofTask) -> None:
             f"a smaller {option('tile')}" if task.domain_name == "cells" else "a network of cells, or the domain runs,"
         )
         raise InputError(
-            f"there are {shorten(task.domain.size, 24)} {task.unit}, more than the limit of {MOST:,}; use {smaller}"
+            f"the domain has {shorten(task.domain.size, 24)} {task.unit}, but the limit is {MOST:,}; use {smaller}"
         )

@@ -1,10 +1,10 @@
 """Writes properties for neural network verifiers (VNN-LIB), one for each state, in the layout of VNN-COMP.
 
-A property fixes the inputs, which are the matched examples, to one state and asks for a wrong bit in it; for a network
-of cells, to one local state of one kind, and for a wrong port of that kind. The outputs are the sums G of the network
-written by `save_sums_onnx`. G is an integer and exact in float32, and so is T + 0.5: a bit that must be on is wrong
-exactly if G <= T + 0.5, and a bit that must be off exactly if G >= T + 0.5. No comparison is strict. Inputs are boxes,
-and only outputs form a disjunction, because verifiers do not support disjunctions over inputs.
+A property fixes the inputs, which are the matched examples, to a state and is satisfiable if some bit is wrong in that
+state. For a network of cells, it is about a local state of a kind and the ports of that kind. The outputs are the sums
+G of the network written by `save_sums_onnx`. G is an integer and, like T + 0.5, exact in float32. A bit that must be on
+is wrong exactly if G <= T + 0.5, and a bit that must be off exactly if G >= T + 0.5. No comparison is strict. Inputs
+are boxes and only outputs form a disjunction, because verifiers do not support disjunctions over inputs.
 """
 
 from __future__ import annotations
@@ -29,49 +29,49 @@ from bitwright.rules.layout import IntArray
 from bitwright.rules.pattern import every_cell
 
 MAX_PROPERTIES = 10_000  # in a folder
-MAX_COMPARISONS = 10_000_000  # in all files of a folder, about 300 MB
-SECONDS = 60  # the time limit of every line in instances.csv
+MAX_COMPARISONS = 10_000_000  # in all files of a folder, which are then about 300 MB
+SECONDS = 60  # the time limit in every line of instances.csv
 MODEL = "onnx/sums.onnx"
 
 
 @dataclass(frozen=True)
 class Covered:
-    """What the properties in a folder cover."""
+    """The states and bits that the properties in a folder cover."""
 
     what: str  # "states" or "local states"
     states: int
     properties: int  # one for each state with a match; in other states every bit is 0 by definition
-    cases: int  # a state and one of its bits
+    cases: int  # pairs of a state and a bit
 
     @property
     def text(self) -> str:
-        """The files, in words."""
-        nothing = self.states - self.properties
-        left = f"; {nothing:,} match{'es' * (nothing == 1)} nothing and need{'s' * (nothing == 1)} none" * bool(nothing)
-        return f"properties of all {self.states:,} {self.what}: {counted(self.properties, 'file')}{left}"
+        """The number of files, in words."""
+        none = self.states - self.properties
+        rest = f"; {none:,} match{'es' * (none == 1)} no example and need{'s' * (none == 1)} no property" * bool(none)
+        return f"{counted(self.properties, 'file')} with properties of all {self.states:,} {self.what}{rest}"
 
 
 def save_vnnlib(network: IntegerNetwork, program: Program, folder: Path) -> Covered:
-    """Writes a property for each state, with the model and `instances.csv`, into a folder.
+    """Writes a property for each state, the model and `instances.csv` to a folder.
 
     Raises InputError if float32 is not exact, there are too many states, or the folder is not empty. `instances.csv` is
-    written last: if it exists, the folder is complete.
+    written last; if it exists, the folder is complete.
     """
     check_exact_in_float32(network, program, 2)  # includes half a step above each threshold
     domain = StatesDomain(every_cell(program))
     if not any(kind.ports for kind in domain.pattern.kinds):
-        raise InputError("this network has no bits to check, so there are no properties to write")
+        raise InputError("this network has no ports, and therefore no bits to write properties for")
     most = max(1, min(MAX_PROPERTIES, MAX_COMPARISONS // (2 * program.templates + program.bits)))
     if domain.size > most:
         raise InputError(
-            f"this network has {shorten(domain.size, 24)} states, more than the {most:,} that a folder can have "
-            "properties for; train one on the cells of this program"
+            f"this network has {shorten(domain.size, 24)} states, but a folder can have properties for at most "
+            f"{most:,}; export a network of the program's cells instead"
         )
     onnx_module()
     check_empty(folder, "properties")
     make_folder(folder)
     if not os.access(folder, os.W_OK):
-        raise InputError(f"cannot write to {folder}: no permission")
+        raise InputError(f"cannot write to {folder}: permission denied")
     columns = columns_of(network, program)
     names: list[str] = []
     cases = 0
@@ -101,17 +101,17 @@ def save_vnnlib(network: IntegerNetwork, program: Program, folder: Path) -> Cove
     return Covered(what, domain.size, len(names), cases)
 
 
-Wrong = list[tuple[int, str, float]]  # bits, and the comparisons that hold if they are wrong
+Wrong = list[tuple[int, str, float]]  # bits, with comparisons that are true if they are wrong
 
 
 def _head(
     network: IntegerNetwork, domain: StatesDomain, number: int, matched: BoolArray, wrong: Wrong
 ) -> Iterator[str]:
-    """Yields comments on separate lines, since some readers support them nowhere else."""
+    """Yields comments on separate lines, because some readers do not support comments after code."""
     program = domain.program
-    what, part = ("Local state", "port") if domain.name == "cells" else ("State", "bit")
-    yield f"; {what} {number} of {shorten(domain.size, 24)}: unsat if every {part} of it is right, otherwise sat."
-    yield "; It does not cover other states. Inputs are 0 or 1, sums are integers below 2^24: exact in float32."
+    state, part = ("Local state", "port") if domain.name == "cells" else ("State", "bit")
+    yield f"; {state} {number} of {shorten(domain.size, 24)}: unsat if all of its {part}s are correct, otherwise sat."
+    yield "; Other states are not covered. Inputs are 0 or 1; sums are integers below 2^24, exact in float32."
     yield f"; network {network.digest}"
     yield f"; program {program.id}"
     for template in np.flatnonzero(matched).tolist():

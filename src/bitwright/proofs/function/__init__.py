@@ -1,4 +1,4 @@
-"""What the rules compute, proved for numbers of every length: chains of positions, laws, windows and a clock."""
+"""Proves what rules compute for numbers of every length, using chains of positions, laws, windows and a clock."""
 
 from bitwright.proofs.function.prove import FunctionProof, prove_function
 

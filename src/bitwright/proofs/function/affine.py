@@ -1,8 +1,8 @@
-"""Rule text with its size left open: is every index near an end, or at a fixed distance from a position?
+"""Checks that every index of a rule text is near an end of its array, or at a fixed distance from a position.
 
-`p[i+1] for i in 1..l-1` is, `p[l+1-i]`, `p[i*i]` and `for i in 1..l//2` are not. If all are, the rules at a position
-depend only on its distance to both ends, up to a bound that the text contains. So a few small sizes show every case
-(see `chain.py`).
+`p[i+1] for i in 1..l-1` satisfies this; `p[l+1-i]`, `p[i*i]` and `for i in 1..l//2` do not. If all indices do, the
+rules at a position depend only on its distances from both ends, up to a bound that follows from the text. A few small
+sizes then cover every case (see `chain.py`).
 """
 
 from __future__ import annotations
@@ -23,20 +23,21 @@ from bitwright.proofs.kinds.lines import Case, NotCoveredError, Reader
 from bitwright.rules.expressions import DIGITS, Combined, Constant, Expression, Named
 from bitwright.rules.text import RuleText, syntax
 
-MAX_ROWS = 5_000  # that ranges of constant length may stand for
+MAX_ROWS = 5_000  # of ranges of constant length
 
 
 class NoChainError(InputError):
-    """The text is no chain of positions that looks the same at every size; the message says why, and where."""
+    """Raised if a text is not a chain of positions with the same classes at every size; the message says where."""
 
 
 def outside(place: Token, why: str) -> NoReturn:
+    """Raises NoChainError with the position of a token."""
     raise NoChainError(f"line {place.line}, column {place.column}: {why}")
 
 
 @dataclass(frozen=True)
 class IndexForm:
-    """size * l + index * i + constant, for the size l and one index i."""
+    """The form size * l + index * i + constant, for the size l and an index i."""
 
     size: int
     constant: int
@@ -44,20 +45,21 @@ class IndexForm:
 
     @property
     def fixed(self) -> bool:
+        """Whether it is a constant."""
         return not self.size and not self.index
 
 
 class _OneCase(Reader):
-    """Reads expressions that are one affine form; a quotient or remainder that has several cases is none."""
+    """Reads expressions that are a single affine form; refuses quotients and remainders with several cases."""
 
     def _operation(self, part: Combined, left: Affine, right: Affine, case: Case) -> Iterator[tuple[Affine, Case]]:
         if part.sign in ("//", "%") and (left.constant is None or not right.constant):
-            raise NotCoveredError("not one case", part.token)
+            raise NotCoveredError("this has several cases", part.token)
         return super()._operation(part, left, right, case)
 
 
 class SizeReader:
-    """Expressions of a text as affine forms in its size; `lets` are the values of other numbers."""
+    """Reads expressions of a text as affine forms in its size; `lets` are the values of other numbers."""
 
     def __init__(self, rules: RuleText, size: str, lets: Mapping[str, int]) -> None:
         self.size, self.rules = size, rules
@@ -65,7 +67,7 @@ class SizeReader:
         self._reader = _OneCase({size: 0}, {name: value for name, value in values.items() if name != size})
 
     def form(self, part: Expression, known: Mapping[str, int] | None = None) -> IndexForm:
-        """An expression of a rule or of an `ensure` line as an affine form; raises NoChainError for what is none.
+        """Returns an expression of a rule or `ensure` line as an affine form; raises NoChainError if it is not affine.
 
         Names that are neither known nor numbers of the text count as indices.
         """
@@ -75,15 +77,15 @@ class SizeReader:
         except NotCoveredError as error:
             token = error.token or part.token
             if token.text == DIGITS:
-                outside(token, "digits(...) does not grow in step with the size")
-            what = f"'{token.text}' of an index or of {self.size}" if token.kind == "sign" else "this"
-            outside(token, f"{what} is not at a fixed distance from a position")
+                outside(token, f"digits(...) is not a linear function of {self.size}")
+            part_text = f"'{token.text}' of an index or of {self.size}" if token.kind == "sign" else "this index"
+            outside(token, f"{part_text} is not at a fixed distance from a position")
         index = {name: int(form[name]) for name in form.names - {self.size}}
         return IndexForm(int(form[self.size]), int(form[ONE]), index)
 
     @property
     def forms(self) -> dict[str, tuple[int, int]]:
-        """The numbers of the text as (a, b): a * size + b, as far as they are affine."""
+        """The affine numbers of the text, with (a, b) for a * size + b."""
         found = {}
         for name in self.rules.lets:
             with suppress(NoChainError):
@@ -92,23 +94,26 @@ class SizeReader:
         return found
 
     def first(self) -> int:
-        """The first size at which no array is empty: below it the text is no program."""
+        """Returns the first size at which no array is empty; below it the text is not a program."""
         extents = (self.form(extent) for several in self.rules.extents.values() for extent in several)
         return max(-((form.constant - 1) // form.size) for form in extents if form.size > 0)
 
 
 @dataclass
 class Reach:
-    """What the families of a text say about positions: how each array grows, and how far from its ends things stand."""
+    """How each array of a text grows, and the largest distance of an index from a position or an end."""
 
     size: str
     unit: int  # every array grows by a multiple of this when the size grows by one
-    growth: Mapping[str, int]  # of each array, in units; 0 for one of fixed length
-    margin: int  # no distance in the text is larger than this
+    growth: Mapping[str, int]  # of each array, in units; 0 for an array of fixed length
+    margin: int  # the largest distance in the text
 
 
 def reach(reader: SizeReader, items: Sequence[syntax.Statement]) -> Reach:
-    """Raises NoChainError unless every index stands near an end, or at a fixed distance from a position."""
+    """Returns the growth and distances of a text.
+
+    Raises NoChainError unless every index is near an end or at a fixed distance from a position.
+    """
     size = reader.size
     grows: dict[str, int] = {}
     margin = 1
@@ -117,7 +122,7 @@ def reach(reader: SizeReader, items: Sequence[syntax.Statement]) -> Reach:
             for token, extents in item.items:
                 forms = [reader.form(extent) for extent in extents]
                 if len(forms) > 1 and any(form.size for form in forms):
-                    outside(token, f"'{token.text}' has several extents, and one of them grows")
+                    outside(token, f"'{token.text}' has several extents, one of which grows with {size}")
                 grows[token.text] = forms[0].size if forms else 0
                 margin = max(margin, *(abs(form.constant) for form in forms if form.size), 1)
     if not any(grows.values()):
@@ -132,7 +137,7 @@ def reach(reader: SizeReader, items: Sequence[syntax.Statement]) -> Reach:
 
 
 def _margin(item: syntax.Statement, reader: SizeReader, found: Reach) -> int:
-    """The largest distance in a statement."""
+    """Returns the largest distance in a statement."""
     if isinstance(item, syntax.Block | syntax.Start | syntax.PortLine):
         references = list(item.members)
     elif isinstance(item, syntax.WhenClause):
@@ -161,7 +166,7 @@ def _margin(item: syntax.Statement, reader: SizeReader, found: Reach) -> int:
                 if right is not None and not isinstance(right, syntax.BitRef):
                     bits = isinstance(right, Named) and right.text in found.growth
                     if not bits and not reader.form(right, known).fixed:
-                        outside(test.left.token, "the value that a bit is compared with depends on its position")
+                        outside(test.left.token, "a bit is compared with a value that depends on its position")
         margin = max(
             [margin, *(abs(bound) for _, (low, high) in swept.items() for bound in (low.constant, high.constant))]
         )
@@ -171,7 +176,7 @@ def _margin(item: syntax.Statement, reader: SizeReader, found: Reach) -> int:
 def _rows(
     clauses: syntax.Clauses, reader: SizeReader, found: Reach
 ) -> Iterator[tuple[dict[str, int], dict[str, tuple[IndexForm, IndexForm]]]]:
-    """The values of the indices of fixed ranges, and the bounds of the one index that goes through the positions."""
+    """Yields the values of indices with fixed ranges, and the bounds of the index that ranges over positions."""
     swept: dict[str, tuple[IndexForm, IndexForm]] = {}
     fixed: list[tuple[str, range]] = []
     for item in clauses.ranges:
@@ -183,11 +188,11 @@ def _rows(
             continue
         growth = max(low.size, high.size)
         if swept or growth % found.unit or min(low.size, high.size) not in (0, growth):
-            outside(item.token, f"'{item.name}' does not go through positions from one end to the other")
+            outside(item.token, f"'{item.name}' must range from one end of the positions to the other")
         swept[item.name] = (low, high)
     rows = prod(len(values) for _, values in fixed)
     if rows > MAX_ROWS:
-        outside(clauses.ranges[0].token, f"ranges of fixed length stand for {rows:,} rows")
+        outside(clauses.ranges[0].token, f"the ranges of fixed length have {rows:,} rows, more than {MAX_ROWS:,}")
     for chosen in product(*(values for _, values in fixed)):
         yield {name: value for (name, _), value in zip(fixed, chosen, strict=True)}, swept
 
@@ -199,7 +204,10 @@ def _distance(
     found: Reach,
     token: Token,
 ) -> int:
-    """The distance of an index from a position or an end; `growth` of its array, None for a condition on indices."""
+    """Returns the distance of an index from a position or an end.
+
+    `growth` is that of its array, or None for a condition on indices.
+    """
     unknown = set(form.index) - set(swept)
     if unknown:
         outside(token, f"unknown index '{min(unknown)}'")
@@ -207,7 +215,7 @@ def _distance(
     if form.index:
         (name, factor), *_ = form.index.items()
         step = max(bound.size for bound in swept[name]) // found.unit
-        if growth is None:  # i < l-3: where the index passes an end
+        if growth is None:  # a condition such as i < l-3
             ends = -form.size == factor * step * found.unit or form.size == 0
         else:
             ends = factor * step == growth and form.size == 0
@@ -218,13 +226,15 @@ def _distance(
     return abs(form.constant)
 
 
-# Numbers of the size alone.
+# Polynomials in the size.
 
 Growth = fmpz_poly  # a polynomial in the size
 
 
 def never_negative(a: Growth, least: int) -> bool:
-    """Whether a is 0 or more at `least` and above: all coefficients in x - least are. A no may be wrong.
+    """Whether no coefficient of a in x - least is negative, which implies a >= 0 at all sizes from `least` on.
+
+    The converse is false.
 
     >>> never_negative(Growth([-1, 1]), 1), never_negative(Growth([-2, 1]), 1), never_negative(Growth([1, -2, 1]), 0)
     (True, False, False)
@@ -233,23 +243,23 @@ def never_negative(a: Growth, least: int) -> bool:
 
 
 def growth_of(reader: SizeReader, part: Expression) -> Growth:
-    """An expression of a rule text as a polynomial in its size; raises NoChainError for any other."""
+    """Returns an expression of a rule text as a polynomial in its size; raises NoChainError for any other."""
     if isinstance(part, Combined):
         sign, left, right = part.sign, growth_of(reader, part.left), growth_of(reader, part.right)
         if sign == "^":
             if right.degree() > 0 or not 0 <= right[0] <= 8:
-                outside(part.token, "this power is no polynomial in the size")
+                outside(part.token, "this power is not a polynomial in the size")
             return left ** int(right[0])
         if sign == "*":
             return left * right
         if sign in "+-":
             return left + right if sign == "+" else left - right
-        outside(part.token, f"'{sign}' is no polynomial in the size")
+        outside(part.token, f"'{sign}' does not give a polynomial in the size")
     return affine_growth(reader.form(part, {}))
 
 
 def affine_growth(form: IndexForm) -> Growth:
-    """a * l + b as a polynomial."""
+    """Returns a * l + b as a polynomial; raises NoChainError for a form with an index."""
     if form.index:
-        raise NoChainError("an index where a number of the size is wanted")
+        raise NoChainError(f"'{min(form.index)}' is an index, but a number or the size is expected here")
     return Growth([form.constant, form.size])

@@ -1,8 +1,8 @@
-"""The algebra of a loop: what a path makes of words, and what follows from invariants.
+"""The algebra of a loop: the values that a path computes for words, and the consequences of invariants.
 
-The names of a polynomial are words of a cut state, halves of words that move down, single bits, inputs (`in.x`) and
-POWER, 2^size: integers of 0 or more. Inequalities follow by linear arithmetic with every monomial as a variable. A
-polynomial is divisible by a word if all its monomials are.
+The variables of a polynomial are words of a cut state, halves of words that move down, single bits, inputs (`in.x`) and
+POWER, which is 2^size. All are nonnegative integers. Inequalities are derived by linear arithmetic in which every
+monomial is a variable. A polynomial counts as divisible by a word if all its monomials are.
 """
 
 from __future__ import annotations
@@ -32,23 +32,24 @@ ZERO: Polynomial = {}
 
 @dataclass(frozen=True)
 class Fact:
-    """A polynomial is 0 (`==`), is 0 or more (`>=`), or is divisible by a word (`%`)."""
+    """States that a polynomial is zero (`==`), nonnegative (`>=`), or divisible by a word (`%`)."""
 
     sign: str
     value: Polynomial
     modulus: str = ""
 
     def put(self, values: Values) -> Fact:
-        """The same of other names; its modulus is lost unless it is one of them."""
+        """Returns the fact with polynomials substituted for names; drops the modulus unless it becomes a name."""
         modulus = values.get(self.modulus, {(self.modulus,): 1})
         ((names, factor),) = modulus.items() if len(modulus) == 1 else [((), 0)]
         return Fact(self.sign, substitute(self.value, values), names[0] if len(names) == factor == 1 else "")
 
 
 def atoms_of(truth: Expression, power: Callable[[Expression], Polynomial | None]) -> Iterator[Fact]:
-    """A line as atoms from which it follows; raises NoPolynomialError for a line that has none.
+    """Yields facts that imply a line; raises NoPolynomialError if the line has another form.
 
-    They follow from the line too, but for quotients and remainders by 0. `power` gives 2^E for exponents with the size.
+    The line implies the facts too, except for quotients and remainders by 0. `power` returns 2^E for an exponent E that
+    depends on the size.
     """
     if not isinstance(truth, Combined):
         raise NoPolynomialError
@@ -79,14 +80,14 @@ def atoms_of(truth: Expression, power: Callable[[Expression], Polynomial | None]
     if not modulus:
         raise NoPolynomialError
     yield Fact("%", combine(left, right, -1), modulus)
-    for value, own in ((left, moduli[0]), (right, moduli[1])):
-        if not own:  # the value is the remainder itself
+    for value, divisor in ((left, moduli[0]), (right, moduli[1])):
+        if not divisor:  # the value is the remainder itself
             yield Fact(">=", value)
             yield Fact(">=", combine({(modulus,): 1, (): -1}, value, -1))
 
 
 def _modulus(side: Expression) -> str:
-    """The word m of a side `x % m`; nothing for another side."""
+    """Returns the word m of a side `x % m`; an empty string for any other side."""
     if not isinstance(side, Combined) or side.sign != "%":
         return ""
     ((names, factor),) = polynomial(side.right).items() or [((), 0)]
@@ -99,14 +100,14 @@ def _modulus(side: Expression) -> str:
 
 
 def contradictory(facts: Iterable[Fact]) -> bool:
-    """Whether no natural numbers make all `==` and `>=` facts true. A no may be wrong."""
+    """Whether linear arithmetic shows that no natural numbers satisfy all `==` and `>=` facts."""
     signs: dict[str, list[Affine]] = {"==": [], ">=": []}
     values = [(fact.sign, fact.value) for fact in facts if fact.sign in signs]
     monomials = {names for _, value in values for names in value if names}
     single = {(name,) for names in monomials for name in names}
     nonlinear = any(len(names) > 1 for names in monomials)
     for value in [value for sign, value in values if sign == ">="] if nonlinear else ():
-        for factor in sorted(single):  # times a number of 0 or more
+        for factor in sorted(single):  # multiplying by a nonnegative number keeps the sign
             product = multiply(value, {factor: 1})
             if all(len(names) < 2 or names in monomials for names in product):
                 values.append((">=", product))
@@ -118,12 +119,12 @@ def contradictory(facts: Iterable[Fact]) -> bool:
 
 
 def implied(facts: Sequence[Fact], value: Polynomial) -> bool:
-    """Whether a polynomial is 0 or more wherever the facts are true. A no may be wrong."""
+    """Whether linear arithmetic shows that a polynomial is nonnegative if the facts are true."""
     return contradictory([*facts, Fact(">=", combine({(): -1}, value, -1))])
 
 
 def room(value: Polynomial, length: Growth) -> Polynomial:
-    """A polynomial that is 0 or more exactly where a value is below 2^length."""
+    """Returns a polynomial that is nonnegative exactly if a value is below 2^length."""
     constant, rate = int(length[0]), int(length[1])
     top: Polynomial = {(POWER,) * rate: 1 << max(constant, 0)}
     return combine(top, combine(value, {(): 1}), -(1 << max(-constant, 0)))
@@ -134,9 +135,9 @@ def room(value: Polynomial, length: Growth) -> Polynomial:
 
 @dataclass
 class Followed:
-    """A path in numbers: what words are where it begins and ends, and what is known then.
+    """The values of words at the beginning and end of a path, and the facts known there.
 
-    A word is only known modulo 2^e for the exponents e in `loose`.
+    The final value of a word is known only modulo 2^e for each exponent e in `loose`.
     """
 
     begin: dict[str, Polynomial]
@@ -145,8 +146,9 @@ class Followed:
     loose: dict[str, list[Growth]] = field(default_factory=dict)
 
     def kept(self, atom: Fact) -> list[Growth] | None:
-        """Whether an invariant is true again: None if that was not shown, else the powers modulo which it is."""
-        loose = [one for word in {name for names in atom.value for name in names} for one in self.loose.get(word, ())]
+        """Returns the powers modulo which an invariant is true again, or None if that could not be shown."""
+        words = {name for names in atom.value for name in names}
+        loose = [exponent for word in words for exponent in self.loose.get(word, ())]
         new, old = atom.put(self.ends), atom.put(self.begin)
         if atom.sign == ">=":
             return [] if not loose and implied(self.facts, new.value) else None
@@ -159,7 +161,7 @@ class Followed:
 
 
 def undivided(value: Polynomial, modulus: str) -> Polynomial:
-    """The monomials of which a word is no factor."""
+    """Returns the monomials without this word as a factor."""
     return {names: factor for names, factor in value.items() if modulus not in names}
 
 
@@ -171,15 +173,15 @@ def follow(
     known: Iterable[Fact],
     unary: Container[str] = (),
 ) -> Followed:
-    """The values that a path computes for words.
+    """Returns the values that a path computes for words.
 
     Args:
         way: the path.
-        lengths: of all arrays.
-        words: those of a cut state.
-        same: the words that are always inputs.
-        known: what is true in cut states.
-        unary: the words that are ones up to some place, and 0 above.
+        lengths: the lengths of all arrays.
+        words: the words of a cut state.
+        same: the words that always equal an input, with that input.
+        known: the facts that are true in cut states.
+        unary: the words whose bits are on up to some position and off above it.
     """
     first, last, halves = way.states[0], way.states[-1], dict[str, Polynomial]()
     begin: dict[str, Polynomial] = {}
@@ -200,19 +202,19 @@ def follow(
     values: dict[str, tuple[Polynomial, list[Growth]]] = {word: (value, []) for word, value in begin.items()}
 
     def number(shape: Shape, array: str) -> tuple[Polynomial, list[Growth]]:
-        what, name = shape
+        form, name = shape
         if shape in (OFF, FIRST):
             return (ZERO if shape == OFF else {(): 1}), []
-        if what == "down" and name in halves:
+        if form == "down" and name in halves:
             return halves[name], []
-        if what not in ("word", "up", "up1") or name not in values:
-            raise NoShapeError(f"a round makes of {array} what is no sum of words")
+        if form not in ("word", "up", "up1") or name not in values:
+            raise NoShapeError(f"the value of {array} after a round is not a sum of words")
         value, loose = values[name]
-        doubled: Polynomial = combine({(): 1} if what == "up1" else ZERO, value, 2)
-        return (value, loose) if what == "word" else fitted(doubled, loose, array, None)
+        doubled: Polynomial = combine({(): 1} if form == "up1" else ZERO, value, 2)
+        return (value, loose) if form == "word" else fitted(doubled, loose, array, None)
 
     def fitted(total: Polynomial, loose: list[Growth], array: str, top: int | None) -> tuple[Polynomial, list[Growth]]:
-        """A sum modulo 2^(length of the array), whose highest bit may be known."""
+        """Reduces a sum modulo 2^(length of the array); its highest bit may be known."""
         if loose:
             return total, [*loose, lengths[array]]
         length, half, known = lengths[array], lengths[array] - 1, found.facts
@@ -220,8 +222,8 @@ def follow(
         if top is not None and implied(known, total) and implied(known, room(total, length)):
             below, least = room(total, half), 1 << max(-int(half[0]), 0)
             known.append(Fact(">=", combine({(): -least}, below, -1) if top else below))
-        elif top is not None and all(implied(known, room(one, half)) for one in (total, negative)):
-            known.append(Fact(">=", negative if top else total))  # in two's complement
+        elif top is not None and all(implied(known, room(side, half)) for side in (total, negative)):
+            known.append(Fact(">=", negative if top else total))  # two's complement
         power = combine(room(ZERO, length), {(): 1})
         for value in (total, *([combine(total, power, wraps) for wraps in (-1, 1)] if int(length[0]) >= 0 else [])):
             if implied(known, value) and implied(known, room(value, length)):

@@ -1,28 +1,29 @@
-"""The certificate of a proof at every length, as a dictionary that becomes JSON.
+"""The certificate for a proof at every length, as a dictionary to be written as JSON.
 
     format       "bitwright function 1"
-    program      {"size": the name of its size, "numbers": {name: [a, b]: a * size + b}, "ensures",
+    program      {"size": the name of its size, "numbers": {name: [a, b], which means a * size + b}, "ensures",
                   "conditions": the `where` lines, if there are any,
-                  "sizes": what the proof is about, "l>=1, k=3",
+                  "sizes": the sizes that the proof covers, such as "l>=1, k=3",
                   "at": a size, "id": the sha256 of the canonical rules at that size}
     chain        {"unit", "extra": positions = size * unit + extra, "tracks": names of the bits of a letter, "globals",
-                  "places": [[array, g, s, d], ...] of the tracks: its bit g*k - s stands at position k - d,
+                  "places": [[array, g, s, d], ...], one for each track: array bit g*k - s is at position k - d,
                   "classes": {"1".."5": {"present", "start", "free": masks of tracks,
                                          "rules": [[mask, value, to_left, here, to_right, to_globals], ...]}},
                   "global_rules": [[mask, value, here], ...], "start_globals"}
     clock        {"sweeps": [["up" | "down", steps at a position], ...], "delay", "early", "fixed": steps or null}
-    inputs_in_windows   whether letters hold their input
+    inputs_in_windows   whether letters contain their input
     laws         [[weights of the tracks, weights of the inputs, constant, power], ...]: the sum of weight * 2^j over
-                 the bits at positions j from 0, the constant, and power * 2^positions; null: modulo 2^positions
-    letters      [[class, clock, input, bits], ...], numbered from 1; number 0 is what stands before the first position
+                 the bits at positions j from 0, the constant, and power * 2^positions; null means modulo 2^positions
+    letters      [[class, clock, input, bits], ...], numbered from 1; number 0 stands for the start of the word
     windows      [[globals, [[letter, [letters that may follow]], ...]], ...]
     verdicts     [[globals, [[sign of each law: -1, 0 or 1], ...]], ...]
     short        sizes with fewer than five positions, at which all inputs were run
 
-Bit t of a mask is track t (of globals: global t). A word is a row of letters from position 0, of classes 1 2 3 ... 3 4
-5. It belongs to the invariant if every letter may follow the one before it and its verdicts are listed, both for the
-value of the globals. With a clock of fixed steps the steps so far stand above the globals: value = globals + (steps <<
-number of globals). A letter's clock counts as in `machine.Clock`; -d is d steps before the first sweep.
+Bit t of a mask is track t, or global t in a mask of globals. A word is a sequence of letters of the classes 1 2 3 ... 3
+4 5, starting at position 0. It belongs to the invariant if, for the value of the globals, each letter may follow its
+predecessor and the signs of its laws are listed. With a clock of fixed steps, the value also contains the number of
+steps so far: value = globals + (steps << number of globals). A letter's clock is numbered as in `machine.Clock`; -d
+means d steps before the first sweep.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def certificate(
     sizes: CoveredSizes,
     lets: Mapping[str, int],
 ) -> dict[str, Any]:
-    """What a checker needs: it makes one round, and looks at start and end."""
+    """Returns everything a checker needs to verify the start, one round and the end."""
     used = {letter for windows in invariant.windows.values() for after in windows.values() for letter in after}
     letters = sorted(used)
     at = next(size for size in chain.sizes if chain.length(size) >= SHORTEST)

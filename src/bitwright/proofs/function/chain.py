@@ -1,9 +1,9 @@
-"""Rule text as a chain: one letter a position, wires to the next position at most, the same classes at every length.
+"""Reads rule text as a chain: a letter at each position, wires only between neighbours, and five classes of positions.
 
-Positions are of five classes: first, second, middle, last but one, last (1 to 5). What a class has (bits, rules, start,
-inputs) is read from the rules at small sizes. `affine.reach` has shown that it depends only on the distances of a
-position to both ends, up to a margin m; so sizes up to 4m+8 show every case there is, and if classes are the same in
-all of them, they are at every size.
+The classes are first, second, middle, last but one and last (1 to 5). The bits, rules, start bits and inputs of each
+class are read from the rules at small sizes. By `affine.reach` they depend only on a position's distances from both
+ends, up to a margin m. Sizes up to 4m+8 therefore cover every case; if the classes are the same at all of them, they
+are the same at every size.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from bitwright.rules.expressions import Expression
 from bitwright.rules.text import RuleText, syntax
 
 FIRST, SECOND, MIDDLE, BEFORE, LAST = CLASSES = (1, 2, 3, 4, 5)
-FOLLOWS = {0: (1,), 1: (2,), 2: (3,), 3: (3, 4), 4: (5,), 5: ()}  # 0: before the first
-SHORTEST = 5  # positions that a chain needs to have one of each class
+FOLLOWS = {0: (1,), 1: (2,), 2: (3,), 3: (3, 4), 4: (5,), 5: ()}  # 0 stands for the start of the word
+SHORTEST = 5  # positions, for one of each class
 MAX_MARGIN = 8
 MAX_TRACKS = 24
-FEW = 4  # bits of a number that may stand anywhere near the ends
+FEW = 4  # a number with at most this many bits may have them anywhere near the ends
 
 
 @dataclass(frozen=True, order=True)
 class ChainRule:
-    """Where the bits of a letter in `mask` are `value`: bits to write to the left, here, to the right, and globals."""
+    """A rule for letters whose bits in `mask` are `value`: the bits to write left, here, right and in globals."""
 
     mask: int
     value: int
@@ -45,25 +45,25 @@ class ChainRule:
 
 @dataclass(frozen=True)
 class ClassOf:
-    """What the positions of one class have."""
+    """The tracks, rules, start bits and input bits of the positions of one class."""
 
-    present: int  # mask of the tracks that have a bit here
+    present: int  # mask of the tracks with a bit here
     rules: tuple[ChainRule, ...]
     start: int  # bits that are on at the start
-    free: int  # bits that an input sets
+    free: int  # bits set by an input
 
 
 @dataclass(frozen=True)
 class PlaceWeights:
-    """A number in a chain: the sum of weight * 2^position over its bits on tracks, positions from 0.
+    """A number in a chain: the sum of weight * 2^position over its bits on tracks, with positions from 0.
 
     A number stored in a few bits near the ends, or in globals, has plain weights instead.
     """
 
     tracks: Mapping[int, Mapping[int, Fraction]]  # class, track: weight
     few: Mapping[tuple[int, int], int] = field(default_factory=dict)  # (class or 0, track or global): weight
-    first: int | None = None  # position of its lowest bit, where bit k is at position first + k-1
-    track: int | None = None  # then, the track of all of them
+    first: int | None = None  # position of its lowest bit, if bit k is at position first + k-1 of one track
+    track: int | None = None  # that track
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,11 @@ class ChainProgram:
     """A program as a chain. Bit t of a letter is `tracks[t]` at its position, bit t of the globals is `globals[t]`."""
 
     rules: RuleText
-    size: str  # the number of the text that says how long it is
-    unit: int  # array positions for one of `size`
-    extra: int  # positions of the chain beyond size * unit
+    size: str  # the `let` name that determines the length
+    unit: int  # the length is size * unit + extra
+    extra: int
     tracks: tuple[str, ...]
-    places: tuple[tuple[str, int, int, int], ...]  # of a track: array, growth g, s, d: bit g*k - s is at position k - d
+    places: tuple[tuple[str, int, int, int], ...]  # for each track (array, g, s, d): bit g*k - s is at position k - d
     globals: tuple[str, ...]
     classes: Mapping[int, ClassOf]
     global_rules: tuple[ChainRule, ...]
@@ -85,29 +85,29 @@ class ChainProgram:
     steps: tuple[int, int] | None  # (a, b): a * length + b
     halt: tuple[int, int] | str | None  # (class or 0 for a global, track), or "fixed point"
     first: int  # the first size at which no array is empty
-    sizes: tuple[int, ...]  # at which the classes were read
-    numbers: Mapping[str, int]  # the other plain numbers of the text, which stay as they are
-    forms: Mapping[str, tuple[int, int]]  # all numbers as (a, b): a * size + b
+    sizes: tuple[int, ...]  # the sizes at which the classes were read
+    numbers: Mapping[str, int]  # the other plain numbers of the text, which do not change
+    forms: Mapping[str, tuple[int, int]]  # all numbers as (a, b) for a * size + b
 
     @cached_property
     def fixed(self) -> Mapping[str, int]:
-        """The numbers of the text that do not grow with the size."""
+        """The numbers of the text that do not depend on the size."""
         constants = {name: constant for name, (rate, constant) in self.forms.items() if not rate}
         return self.rules.fixed(constants)
 
     def length(self, size: int) -> int:
-        """The positions of the chain at a size."""
+        """Returns the number of positions at a size."""
         return size * self.unit + self.extra
 
 
 def read_chain(rules: RuleText, lets: Mapping[str, int] | None = None) -> ChainProgram:
-    """The chain that a rule text is at every size; raises NoChainError, which says why it is none."""
+    """Returns a rule text as a chain at every size; raises NoChainError with the reason if it is not a chain."""
     numbers = {**rules.numbers, **(lets or {})}
     reader = SizeReader(rules, size := size_of(rules, numbers), numbers)
     del numbers[size]
     found = reach(reader, rules.tree.statements)
     if found.margin > MAX_MARGIN:
-        raise NoChainError(f"a distance of {found.margin} positions from an end; the most is {MAX_MARGIN}")
+        raise NoChainError(f"indices must be at most {MAX_MARGIN} from an end or a position, got {found.margin}")
     top = 4 * found.margin + 8
     first_size = reader.first()
     read = []
@@ -116,11 +116,11 @@ def read_chain(rules: RuleText, lets: Mapping[str, int] | None = None) -> ChainP
         if algorithm is not None:
             read.append(_Instance(algorithm, value, found))
     if not read or read[-1].size * found.unit < top - found.unit:
-        raise NoChainError(f"the text is no program at {size} = {top // found.unit}")
+        raise NoChainError(f"the text is not a program at {size} = {top // found.unit}")
     shift = {track: by for group in _shifts(read) for track, by in group.items()}
     tracks = tuple(dict.fromkeys(track for instance in read for track, _ in instance.raw.values()))
     if len(tracks) > MAX_TRACKS:
-        raise NoChainError(f"{len(tracks)} bits at a position; the most is {MAX_TRACKS}")
+        raise NoChainError(f"a position can have at most {MAX_TRACKS} bits, got {len(tracks)}")
     views = [_ChainView(instance, tracks, shift) for instance in read]
     first, extra = _the_same(views, found)
     return ChainProgram(
@@ -146,7 +146,7 @@ def read_chain(rules: RuleText, lets: Mapping[str, int] | None = None) -> ChainP
 
 
 def size_of(rules: RuleText, numbers: Mapping[str, int]) -> str:
-    """The one plain number of the text on which the lengths of arrays depend."""
+    """Returns the only plain number of the text on which the lengths of arrays depend."""
     candidates = []
     for name in numbers:
         reader = SizeReader(rules, name, numbers)
@@ -154,8 +154,9 @@ def size_of(rules: RuleText, numbers: Mapping[str, int]) -> str:
             candidates.append(name)
     if len(candidates) == 1:
         return candidates[0]
-    what = f"several numbers, {', '.join(candidates)}, say" if candidates else "no `let` line says"
-    raise NoChainError(f"{what} how long the arrays are")
+    if candidates:
+        raise NoChainError(f"the lengths of the arrays depend on several numbers: {', '.join(candidates)}")
+    raise NoChainError("no array has a length that depends on a `let` line; declare one, such as 'let l = 8'")
 
 
 def _depends(reader: SizeReader, extent: Expression) -> bool:
@@ -166,11 +167,11 @@ def _depends(reader: SizeReader, extent: Expression) -> bool:
 
 
 class _Instance:
-    """The rules at one size: where every bit stands."""
+    """The rules at one size, with the track and position of every bit."""
 
     def __init__(self, algorithm: Algorithm, size: int, found: Reach) -> None:
         self.algorithm, self.size = algorithm, size
-        self.raw: dict[int, tuple[str, int]] = {}  # bit: its track, and its position if no track is shifted
+        self.raw: dict[int, tuple[str, int]] = {}  # bit: its track, and its position before tracks are shifted
         self.globals: list[int] = []
         for item in algorithm.program.layout.fields:
             growth = found.growth[item.name]
@@ -185,7 +186,7 @@ class _Instance:
 
 
 def _shifts(read: Sequence[_Instance]) -> list[dict[str, int]]:
-    """Tracks by groups that share blocks, each with its shift, so that the bits of a block are at one position."""
+    """Returns groups of tracks that share blocks, each with the shift that puts all bits of a block at one position."""
     groups: list[dict[str, int]] = []
     for instance in read:
         for block in instance.blocks:
@@ -195,46 +196,63 @@ def _shifts(read: Sequence[_Instance]) -> list[dict[str, int]]:
     return groups
 
 
-def _join(groups: list[dict[str, int]], one: str, other: str, apart: int) -> None:
-    """Notes that `other` stands `apart` positions behind `one` in a block."""
-    first = next((group for group in groups if one in group), None)
+def _join(groups: list[dict[str, int]], track: str, other: str, apart: int) -> None:
+    """Records that in a block `other` is `apart` positions behind `track`."""
+    first = next((group for group in groups if track in group), None)
     second = next((group for group in groups if other in group), None)
     if first is None:
-        first = {one: 0}
+        first = {track: 0}
         groups.append(first)
-        second = first if one == other else second
+        second = first if track == other else second
     if second is first:
-        if first.setdefault(other, first[one] + apart) != first[one] + apart:
-            raise NoChainError(f"the bits of a block of {one} and {other} stand at different positions")
+        if first.setdefault(other, first[track] + apart) != first[track] + apart:
+            if track == other:
+                raise NoChainError(f"a block contains bits of {track} at several positions")
+            raise NoChainError(f"the distance between the bits of {track} and {other} differs between blocks")
     elif second is None:
-        first[other] = first[one] + apart
+        first[other] = first[track] + apart
     else:
-        move = first[one] + apart - second[other]
+        move = first[track] + apart - second[other]
         first.update({track: shift + move for track, shift in second.items()})
         groups.remove(second)
 
 
 def _the_same(views: Sequence[_ChainView], found: Reach) -> tuple[_ChainView, int]:
-    """What is the same at all sizes, and the positions beyond size * unit; raises NoChainError where sizes differ."""
+    """Returns the chain at the first size, and the number of positions beyond size * unit.
+
+    Raises NoChainError if the chain differs between sizes.
+    """
     extra = {view.length - view.instance.size * found.unit for view in views}
     if len(extra) > 1:
-        raise NoChainError("the number of positions does not grow in step with the size")
+        raise NoChainError(f"the number of positions is not a linear function of {found.size}")
     first, *others = [view for view in views if view.length >= SHORTEST]
     for view in others:
-        for what in ("low", "classes", "global_rules", "start_globals", "inputs", "outputs", "halt", "globals"):
-            if getattr(view, what) != getattr(first, what):
-                sizes = f"{found.size} = {first.instance.size} and {view.instance.size}"
-                raise NoChainError(f"{what.replace('_', ' ')} are not the same at {sizes}")
+        for name in ("low", "classes", "global_rules", "start_globals", "inputs", "outputs", "halt", "globals"):
+            if getattr(view, name) != getattr(first, name):
+                sizes = f"{found.size} = {first.instance.size} and {found.size} = {view.instance.size}"
+                raise NoChainError(f"the chains at {sizes} differ in their {_COMPARED[name]}")
     return first, extra.pop()
 
 
+_COMPARED = {
+    "low": "lowest positions",
+    "classes": "rules, inputs or start bits at some class of positions",
+    "global_rules": "rules of single bits",
+    "start_globals": "single bits at the start",
+    "inputs": "inputs",
+    "outputs": "outputs",
+    "halt": "halt bits",
+    "globals": "single bits",
+}
+
+
 def _steps(reader: SizeReader, unit: int, extra: int, rests: bool) -> tuple[int, int] | None:
-    """The steps of a run as a * length + b; where it `rests` in the end, one less: that nothing changes shows later."""
+    """Returns the steps of a run as a * length + b, one less if it `rests`: a fixed point is only seen a step later."""
     for item in reader.rules.each(syntax.Count):
         if item.token.text == "steps":
             form = reader.form(item.value)
             if form.size % unit:
-                raise NoChainError("the number of steps is not a multiple of the length")
+                raise NoChainError("the number of steps must grow by a multiple of the number of positions")
             rate = form.size // unit
             return rate, form.constant - rate * extra - rests
     return None
@@ -246,7 +264,7 @@ def _place(track: str, found: Reach, shift: int) -> tuple[str, int, int, int]:
 
 
 class _ChainView:
-    """One size with every bit at its track and position: what each class has."""
+    """The chain at one size: the contents of each class, with every bit at its track and position."""
 
     def __init__(self, instance: _Instance, tracks: tuple[str, ...], shift: Mapping[str, int]) -> None:
         self.instance = instance
@@ -270,7 +288,9 @@ class _ChainView:
             targets = program.writes(template).tolist()
             inside = [bit for bit in members if bit in self.place]
             if inside and len(inside) < len(members):
-                raise NoChainError(f"a block has bits of a position and others: {program.template_text(template)}")
+                raise NoChainError(
+                    f"a block mixes bits at a position with single bits: {program.template_text(template)}"
+                )
             if inside:
                 rules[self.place[members[0]][1]].append(
                     self._rule(members, on, targets, program.template_text(template))
@@ -294,9 +314,9 @@ class _ChainView:
         for position in range(self.length):
             found = ClassOf(present[position], tuple(sorted(rules[position])), start[position], free[position])
             if self.classes.setdefault(class_of(position, self.length), found) != found:
-                raise NoChainError(f"positions in the middle differ at {self.length} positions")
+                raise NoChainError(f"two middle positions of a chain of {self.length} have different rules or bits")
         if any(bit in self.global_place for bit in algorithm.input_bits.tolist()):
-            raise NoChainError("an input has a bit that belongs to no position")
+            raise NoChainError("an input has a bit that is not at a position; use an array that grows with the size")
         self.start_globals = _mask(self.global_place[bit] for bit in algorithm.start if bit in self.global_place)
         self.inputs = {word.name: self._weights(word) for word in algorithm.inputs}
         self.outputs = {word.name: self._weights(word) for word in algorithm.outputs}
@@ -314,7 +334,7 @@ class _ChainView:
         return ChainRule(mask, value, to[-1], to[0], to[1], beyond)
 
     def _weights(self, word: Word) -> PlaceWeights:
-        """The weights of a number; raises NoChainError where they are not the same for a class."""
+        """Returns the weights of a number; raises NoChainError if they differ within a class."""
         found: dict[int, dict[int, Fraction]] = {}
         if len(word.bits) <= FEW:
             places = [self._class_and_track(bit) for bit in word.bits]
@@ -327,18 +347,18 @@ class _ChainView:
         for exponent, bit in enumerate(word.bits):
             sign = -1 if word.signed and bit == word.bits[-1] else 1
             if bit in self.global_place:
-                raise NoChainError(f"'{word.name}' has bits of positions and single bits")
+                raise NoChainError(f"'{word.name}' mixes bits at positions with single bits")
             track, position = self.place[bit]
             kind = class_of(position, self.length)
             weight = sign * Fraction(2) ** (exponent - position)
             if found.setdefault(kind, {}).setdefault(track, weight) != weight:
-                raise NoChainError(f"the digits of '{word.name}' do not stand at positions in their order")
+                raise NoChainError(f"the bits of '{word.name}' must be at successive positions, lowest first")
             regular = regular and lowest is not None and (track, position) == (lowest[0], lowest[1] + exponent)
         middle = {self.place[bit][0] for bit in word.bits if class_of(self.place[bit][1], self.length) == MIDDLE}
         named = set(word.bits)
         for bit, (track, position) in self.place.items():
             if track in middle and class_of(position, self.length) == MIDDLE and bit not in named:
-                raise NoChainError(f"'{word.name}' has only a part of the positions in the middle")
+                raise NoChainError(f"'{word.name}' must include all or none of the middle positions of its track")
         return PlaceWeights(found, {}, *((lowest[1], lowest[0]) if regular and lowest else (None, None)))
 
     def _halt(self, algorithm: Algorithm) -> tuple[int, int] | str | None:
@@ -346,11 +366,11 @@ class _ChainView:
             return algorithm.halt
         kind, track = self._class_and_track(int(algorithm.halt))
         if kind == MIDDLE:
-            raise NoChainError("the bit that ends a run stands in the middle")
+            raise NoChainError("the bit that ends a run must be near an end, or a single bit")
         return kind, track
 
     def _class_and_track(self, bit: int) -> tuple[int, int]:
-        """Of a bit at a position; 0 and its number for a global."""
+        """Returns the class and track of a bit at a position; for a global, 0 and its number."""
         if bit in self.global_place:
             return 0, self.global_place[bit]
         track, position = self.place[bit]
@@ -358,7 +378,7 @@ class _ChainView:
 
 
 def class_of(position: int, length: int) -> int:
-    """The class of a position, counted from 0, in a chain of at least five."""
+    """Returns the class of a position, counted from 0, in a chain of at least five positions."""
     if position < 2:
         return (FIRST, SECOND)[position]
     return {length - 1: LAST, length - 2: BEFORE}.get(position, MIDDLE)

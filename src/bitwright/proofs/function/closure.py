@@ -1,9 +1,9 @@
-"""Closure: windows and verdicts that hold at the start of every run and after every step, at every length.
+"""Finds windows and signs of laws that hold at the start of every run and after every step, at every length.
 
-An invariant is, for each value of the globals, a set of pairs of neighbouring letters (windows) and a set of verdicts
-of the laws. A word is in it if all its pairs are, and its verdicts. One round is a search over what can be known after
-reading part of a word from its lowest position: the letter, what is written so far of its successor, and the states of
-the laws in word and successor. Lengths never appear.
+An invariant consists, for each value of the globals, of a set of pairs of neighbouring letters (windows) and a set of
+verdicts, the signs of all laws. A word satisfies it if all its pairs and its verdict are in these sets. One round is a
+search over the states after reading part of a word from its lowest position: the letter, the part of its successor that
+is known so far, and the states of the laws in word and successor. The search does not depend on the length.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from bitwright.proofs.function.chain import CLASSES, FOLLOWS, LAST
 from bitwright.proofs.function.laws import Law, Verdict, read_digit
 from bitwright.proofs.function.machine import ChainMachine, Letter, Memo
 
-START: Letter = (0, 0, 0, 0)  # what stands before the first letter
+START: Letter = (0, 0, 0, 0)  # stands for the start of the word
 Windows = dict[int, dict[Letter, set[Letter]]]  # by globals: the letters that may follow a letter
 
 
 class TooLargeError(Exception):
-    """The search exceeds its limit."""
+    """Raised if the search exceeds its limit."""
 
 
 @dataclass
 class Invariant:
-    """Windows and verdicts."""
+    """Windows and verdicts by globals."""
 
     windows: Windows = field(default_factory=lambda: defaultdict(lambda: defaultdict(set)))
     verdicts: dict[int, set[tuple[Verdict, ...]]] = field(default_factory=lambda: defaultdict(set))
@@ -41,6 +41,7 @@ class Invariant:
         self.verdicts[state].add(found)
 
     def holds(self, state: int, word: Sequence[Letter], found: tuple[Verdict, ...]) -> bool:
+        """Whether a word with this verdict satisfies the invariant."""
         windows = self.windows.get(state, {})
         pairs = zip((START, *word), word, strict=False)
         return found in self.verdicts.get(state, ()) and all(
@@ -49,11 +50,12 @@ class Invariant:
 
     @property
     def size(self) -> int:
+        """The number of windows."""
         return sum(len(after) for windows in self.windows.values() for after in windows.values())
 
 
 class _Numbers(dict[Any, int]):
-    """Numbers for values, in the order in which they come; `of` has the values."""
+    """Numbers values in the order of their first use; `of` lists the values."""
 
     def __init__(self) -> None:
         self.of: list[Any] = []
@@ -65,12 +67,16 @@ class _Numbers(dict[Any, int]):
 
 
 class Search:
-    """The automata of an invariant: a machine, its laws, and what every letter weighs.
+    """The automata of an invariant: a machine, its laws, and the weights of every letter.
 
-    States of all laws, and weights in all laws, are vectors, known by their numbers. `about[letter]` has what the bits
-    of a letter weigh, and what inputs of its position may weigh, alone and with the bits; `weighed[letter, input]` what
-    it weighs in all. `read[states, weight]` are the states after one more position, `plus[states, inputs]` those with
-    inputs added to the carries, of a letter whose bits are not read yet. `verdicts[states]` are the signs.
+    The states of all laws form a vector, as do the weights of a letter in all laws; vectors are represented by numbers.
+
+    - `about[letter]` contains the weight of the letter's bits, and for each possible input its weight without and with
+      the bits.
+    - `weighed[letter, input]` is the total weight.
+    - `read[states, weight]` are the states after one more position.
+    - `plus[states, inputs]` are the states with the inputs of a letter added to the carries, before its bits are read.
+    - `verdicts[states]` are the signs.
     """
 
     def __init__(self, machine: ChainMachine, laws: Sequence[Law], most: int) -> None:
@@ -96,12 +102,12 @@ class Search:
         return self.vectors[bits], [(self.vectors[one], self.vectors[_sum(bits, one)]) for one in inputs]
 
     def judged(self, word: Sequence[Letter], chosen: Sequence[int]) -> tuple[Verdict, ...]:
-        """The verdicts of a word with these inputs."""
+        """Returns the signs of all laws for a word with these inputs."""
         states = self.zero
-        for letter, one in zip(word, chosen, strict=True):
-            states = self.read[states, self.weighed[letter, one]]
-        found: tuple[Verdict, ...] = self.verdicts[states]
-        return found
+        for pair in zip(word, chosen, strict=True):
+            states = self.read[states, self.weighed[pair]]
+        verdict: tuple[Verdict, ...] = self.verdicts[states]
+        return verdict
 
     def begin(self, found: Invariant) -> None:
         """Adds the start words of every length."""
@@ -128,15 +134,18 @@ class Search:
                         todo.append(node)
 
     def move(self, letter: Letter, other: Letter) -> tuple[Any, ...]:
-        """What happens between two neighbours: bits written to the first and whether its clock starts, bits written to
-        the second and whether its clock starts, what the second adds to the globals, and its weights."""
+        """Returns the interaction of two neighbours.
+
+        It consists of the second letter, the bits written to the first and whether its clock starts, the bits written
+        to the second and whether its clock starts, the bits that the second adds to the globals, and its weights.
+        """
         machine = self.machine
         below, _, here, beyond = machine.sent[other]
         above = machine.sent[letter][1] if letter != START else (0, False)
         return (other, *below, above[0] | here, above[1], beyond, self.about[other][1])
 
     def successors(self, invariant: Invariant, state: int, found: Invariant) -> None:
-        """Adds to `found` all windows and verdicts of successors of words with these globals."""
+        """Adds all windows and verdicts of successors of words with these globals to `found`."""
         machine = self.machine
         if machine.globals_stop(state):
             return
@@ -168,12 +177,12 @@ class Search:
                     found.verdicts[beyond].add(self.verdicts[read[new, about[after][0]]])
                     final[place] = after, beyond
             else:
-                for other, written, back, here, goes_on, adds, weights in moves.get(letter, ()):
+                for other, written, back, here, starts, adds, weights in moves.get(letter, ()):
                     after = made[letter, bits | written, started or back]
                     ahead = read[new, about[after][0]]
                     total = beyond | adds
                     for inputs, both in weights:
-                        out.append((nodes[other, here, goes_on, read[old, both], plus[ahead, inputs], total], after))
+                        out.append((nodes[other, here, starts, read[old, both], plus[ahead, inputs], total], after))
             place += 1
             if place > self.most:
                 self.spent += place
@@ -188,7 +197,7 @@ class Search:
         firsts: list[int],
         found: Invariant,
     ) -> None:
-        """The windows of all successors: pairs along paths that end in a word of the invariant, by their globals."""
+        """Adds the windows of all successors: pairs along paths that end in a word of the invariant, by globals."""
         before: list[list[int]] = [[] for _ in edges]
         for number, out in enumerate(edges):
             for target, _ in out:
@@ -221,7 +230,7 @@ class Search:
                     windows[letter] |= leaving
 
     def close(self, invariant: Invariant) -> None:
-        """Adds successors until nothing is new."""
+        """Adds successors until there are no new ones."""
         self.begin(invariant)
         todo = set(invariant.windows)
         while todo:
@@ -234,7 +243,7 @@ class Search:
 
 
 def _added(invariant: Invariant, fresh: Invariant) -> set[int]:
-    """Adds what is new; gives the globals that have something new."""
+    """Adds new windows and verdicts; returns the globals for which there are any."""
     changed = set()
     for state, windows in fresh.windows.items():
         for letter, after in windows.items():

@@ -1,4 +1,4 @@
-"""The end: no word of an invariant whose run is over violates an `ensure` line, and every run is over in time."""
+"""Checks the ends of runs: no final word of an invariant violates an `ensure` line, and every run ends in time."""
 
 from __future__ import annotations
 
@@ -8,34 +8,37 @@ from bitwright.proofs.function.chain import LAST
 from bitwright.proofs.function.closure import START, Invariant, Search
 from bitwright.proofs.function.machine import Letter
 from bitwright.proofs.function.specification import Specification
+from bitwright.proofs.trials import LATE
 from bitwright.rules.algorithm import FIXED_POINT
 
 
 class Violation(NamedTuple):
-    """The inputs, position by position, of a word that no run may end in, and why; perhaps no run does."""
+    """The inputs at each position of a word in which no run may end, and the reason; there may be no such run."""
 
     chosen: list[int]
     why: str
 
 
 class _Node(NamedTuple):
-    """What is known after reading part of a word; the last three matter where a run ends at a fixed point."""
+    """The state after reading part of a word; the last three fields are used for runs that end at a fixed point."""
 
     letter: Letter
-    laws: int  # their states
-    over: bool  # whether a letter so far says that the run is over
-    at: Any  # the state of the line
-    moved: bool = False  # whether a letter so far changes in the next step
-    globals: int = 0  # what is written to them so far
-    bits: int = 0  # what is written to this letter so far
+    laws: int  # the number of the states of the laws
+    over: bool  # whether some letter so far ends the run
+    at: Any  # the state of the line's automaton
+    moved: bool = False  # whether some letter so far changes in the next step
+    globals: int = 0  # the bits written to the globals so far
+    bits: int = 0  # the bits written to this letter so far
 
 
 def violation(search: Search, invariant: Invariant, spec: Specification | None) -> Violation | None:
-    """A word in which a run is over and the line is not true; without a line: over, but not as the text says."""
+    """Returns a word in which a run is over and the line is false, or None.
+
+    Without a line, returns a word in which the run is over by the clock but not by the text.
+    """
     if spec is None and search.machine.chain.halt is None:
         return None
-    found = (_violation(search, invariant, spec, state) for state in sorted(invariant.windows))
-    return next((one for one in found if one is not None), None)
+    return next(filter(None, (_violation(search, invariant, spec, state) for state in sorted(invariant.windows))), None)
 
 
 def _violation(search: Search, invariant: Invariant, spec: Specification | None, state: int) -> Violation | None:
@@ -45,15 +48,15 @@ def _violation(search: Search, invariant: Invariant, spec: Specification | None,
     if spec is None and halts and machine.globals_halt(state):
         return None
     over = machine.globals_halt(state) if spec and halts else machine.times_out(state)
-    says_over = machine.halts if spec and halts else machine.ends
+    ends_run = machine.halts if spec and halts else machine.ends
     rests = spec is None and halt == FIXED_POINT
     mask = (1 << machine.width) - 1
-    becomes_over = _before(windows, says_over)
+    becomes_over = _before(windows, ends_run)
     came: dict[_Node, tuple[_Node | None, int]] = {}
     nodes: list[_Node] = []
 
     def visit(before: _Node | None, letter: Letter, laws: int, over: bool, at: Any, rest: tuple[Any, ...]) -> None:
-        over = over or says_over(letter)
+        over = over or ends_run(letter)
         if (not over and letter not in becomes_over) or (spec is None and machine.halts(letter)):
             return
         for chosen in machine.inputs_of(letter):
@@ -69,7 +72,7 @@ def _violation(search: Search, invariant: Invariant, spec: Specification | None,
             _, _, here, beyond = machine.sent[letter]
             rest = (False, machine.globals_after(state) & mask | beyond, here) if rests else ()
             visit(None, letter, search.zero, over, at, rest)
-    for node in nodes:  # it grows on the way
+    for node in nodes:  # `visit` appends more
         letter = node.letter
         if letter[0] == LAST:
             if node.over and search.verdicts[node.laws] in allowed:
@@ -88,30 +91,30 @@ def _violation(search: Search, invariant: Invariant, spec: Specification | None,
 
 
 def _before(windows: Any, wanted: Any) -> set[Letter]:
-    """The letters from which a wanted one can be reached."""
+    """Returns the letters from which a wanted letter can be reached."""
     before: dict[Letter, list[Letter]] = {}
     for letter, after in windows.items():
         for other in after:
             before.setdefault(other, []).append(letter)
-    found = {letter for letter in before if wanted(letter)}
-    todo = list(found)
+    reaching = {letter for letter in before if wanted(letter)}
+    todo = list(reaching)
     while todo:
-        fresh = {letter for letter in before.get(todo.pop(), ()) if letter not in found}
-        found |= fresh
+        fresh = {letter for letter in before.get(todo.pop(), ()) if letter not in reaching}
+        reaching |= fresh
         todo += fresh
-    return found
+    return reaching
 
 
 def _wrong(spec: Specification | None, at: Any, rests: bool, moved: bool) -> str:
     if spec is not None:
-        return "" if spec.holds(at) else f"{spec.line} is not true"
-    return ("the run has not come to rest" if moved else "") if rests else "the run is not over in time"
+        return "" if spec.holds(at) else f"{spec.line} is false"
+    return ("the run has not reached a fixed point" if moved else "") if rests else LATE
 
 
 def _inputs(came: dict[_Node, tuple[_Node | None, int]], node: _Node) -> list[int]:
-    """The inputs at each position of the word that ends in this node."""
-    chosen, at = [], node
+    """Returns the inputs at each position of the word that ends in this node."""
+    inputs, at = [], node
     while at is not None:
-        at, one = came[at]  # type: ignore[assignment]
-        chosen.append(one)
-    return chosen[::-1]
+        at, chosen = came[at]  # type: ignore[assignment]
+        inputs.append(chosen)
+    return inputs[::-1]

@@ -1,8 +1,8 @@
-"""Laws: weighted sums over a word whose sign is watched, such as p + q + 2c - in.p - in.q.
+"""Laws: weighted sums over a word, such as p + q + 2c - in.p - in.q, whose signs are part of an invariant.
 
-A law gives every track, and every input track, an integer weight; a bit at position j counts weight * 2^j. Found are
-those that the rules conserve, by the null space of what each configuration of a block loses and writes in runs; and the
-terms that an `ensure` compares.
+A law gives every track, and every input track, an integer weight; a bit at position j counts weight * 2^j. The laws
+used are sums that the rules conserve, found as the null space of the changes made by each configuration that occurs in
+runs, and the terms that an `ensure` line compares.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from flint import fmpz_mat
 from bitwright.proofs.function.chain import LAST, ChainProgram
 
 MAX_WEIGHT = 64
-LawState = int  # 2 * carry + (whether a digit of the sum so far is not 0)
-Verdict = int  # -1, 0 or 1: the sign of the sum
+LawState = int  # 2 * carry + (1 if any digit of the sum so far is nonzero)
+Verdict = int  # the sign of the sum: -1, 0 or 1
 
 
 @dataclass(frozen=True)
 class Law:
-    """Weights of the tracks in a word, and as inputs set them; a constant, and a multiple of 2^positions.
+    """Weights of the tracks and of the inputs, a constant, and a multiple of 2^positions.
 
-    With `power` None only the sum modulo 2^positions is watched, whose sign is 0 or 1.
+    If `power` is None, the law is about the sum modulo 2^positions, whose sign is 0 or 1.
     """
 
     tracks: tuple[int, ...]
@@ -34,38 +34,42 @@ class Law:
 
     @property
     def begin(self) -> LawState:
+        """The state before the first position."""
         return 2 * self.constant
 
     def verdict(self, state: LawState) -> Verdict:
-        """The sign of the sum that ends in this state."""
+        """Returns the sign of the sum that ends in this state."""
         if self.power is None:
             return state & 1
         carry = (state >> 1) + self.power
         return -1 if carry < 0 else int(carry > 0 or bool(state & 1))
 
     def weigh(self, bits: int) -> int:
+        """Returns the weight of the bits of a letter."""
         return sum(weight for track, weight in enumerate(self.tracks) if bits >> track & 1)
 
     def weigh_input(self, chosen: int) -> int:
+        """Returns the weight of the input at a position."""
         return sum(weight for track, weight in enumerate(self.inputs) if chosen >> track & 1)
 
 
 def read_digit(state: LawState, weight: int) -> LawState:
-    """The state of a law after one more position, of this weight in all."""
+    """Returns the state of a law after one more position with this total weight."""
     total = (state >> 1) + weight
     return (total >> 1) << 1 | (state & 1) | (total & 1)
 
 
 def conserved(chain: ChainProgram, seen: Iterable[tuple[int, int]], modular: bool = False) -> list[Law]:
-    """The laws that all these letters (class, bits) conserve, a basis of them with small weights.
+    """Returns at most two independent laws with small weights that all these letters (class, bits) conserve.
 
-    With `modular`, those modulo 2^positions where there is no other.
+    With `modular`, returns laws modulo 2^positions if there are no others.
     """
     seen = set(seen)
-    found = _conserved(chain, seen)
-    if modular and not found:
-        found = [replace(law, power=None) for law in _conserved(chain, {one for one in seen if one[0] != LAST})]
-    return list(dict.fromkeys(found))[:2]
+    laws = _conserved(chain, seen)
+    if modular and not laws:
+        inner = {letter for letter in seen if letter[0] != LAST}
+        laws = [replace(law, power=None) for law in _conserved(chain, inner)]
+    return list(dict.fromkeys(laws))[:2]
 
 
 def _conserved(chain: ChainProgram, seen: Iterable[tuple[int, int]]) -> list[Law]:
@@ -84,12 +88,12 @@ def _conserved(chain: ChainProgram, seen: Iterable[tuple[int, int]]) -> list[Law
     if not rows:
         return []
     basis, count = fmpz_mat([list(row) for row in sorted(rows)]).nullspace()
-    found = [_law(chain, [int(basis[track, column]) for track in range(width)]) for column in range(count)]
-    return [law for law in found if any(law.inputs) and max(map(abs, law.tracks)) <= MAX_WEIGHT]
+    laws = [_law(chain, [int(basis[track, column]) for track in range(width)]) for column in range(count)]
+    return [law for law in laws if any(law.inputs) and max(map(abs, law.tracks)) <= MAX_WEIGHT]
 
 
 def _lost(chain: ChainProgram, kind: int, mask: int, value: int) -> tuple[int, ...]:
-    """Twice what each track's weight is counted more before a step than after it, in a block of this value."""
+    """Returns by how much more each track's weight counts before a step than after it, doubled, for a block value."""
     counts = [2 * (value >> track & 1) for track in range(len(chain.tracks))]
     for rule in chain.classes[kind].rules:
         if (rule.mask, rule.value) == (mask, value):

@@ -1,4 +1,4 @@
-"""`prove_function`: an `ensure` line proved for numbers of every length, refuted by an input, or not decided."""
+"""Proves the `ensure` lines of a program for numbers of every length, or refutes them with an input."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ from bitwright.rules.ensures import joined
 from bitwright.rules.text import RuleText, parse
 
 Verdict = Literal["proved", "refuted", "not decided", "not stated"]
-MOST_INPUTS = 1 << 14  # that are run at one size
-MOST_STATES = 60_000  # of a search, and windows
-MOST_WORK = 1_000_000  # states of all searches together
-RUNS, LENGTHS = 150, (5, 6, 7, 8, 9)  # random runs, from which laws and first windows are taken
+MOST_INPUTS = 1 << 14  # inputs to run at one size
+MOST_STATES = 60_000  # in one search; also the most windows
+MOST_WORK = 1_000_000  # states in all searches together
+RUNS, LENGTHS = 150, (5, 6, 7, 8, 9)  # random runs that suggest laws and initial windows
 LANES = 256
 RANDOM_SIZES = (5, 6, 7, 8, 11, 16)
-_REMEMBERED = 32  # proofs that one process keeps; the text and its size decide all of a proof
+_REMEMBERED = 32  # proofs that a process keeps; the text and its size determine a proof completely
 _PROVED: dict[tuple[object, ...], FunctionProof] = {}
 
 
 @dataclass(frozen=True)
 class FunctionProof:
-    """The verdict on the `ensure` lines of a program. `tried` says what was not enough, where it is not decided."""
+    """The verdict on the `ensure` lines of a program; if it is `not decided`, `tried` lists the reasons."""
 
     verdict: Verdict
     lines: tuple[str, ...]  # the `ensure` lines
-    sizes: CoveredSizes | None = None  # for which it is proved
+    sizes: CoveredSizes | None = None  # the sizes covered by the proof
     method: str = ""
     counterexample: dict[str, Any] | None = None
     certificate: dict[str, Any] | None = field(default=None, repr=False)
@@ -58,18 +58,19 @@ class FunctionProof:
         return self.proved
 
     def sentence(self) -> str:
+        """Returns the verdict, with the method, the counterexample or the reasons."""
         if self.verdict == "proved":
             return f"proved at {self.sizes.words if self.sizes else 'no size'} ({self.method})"
         if self.counterexample is not None:
-            given = " ".join(f"{name}={value}" for name, value in self.counterexample["inputs"].items())
+            inputs = " ".join(f"{name}={value}" for name, value in self.counterexample["inputs"].items())
             size = " ".join(f"{name}={value}" for name, value in self.counterexample["lets"].items())
-            return f"refuted: {self.counterexample['why']} for {given}{f' at {size}' if size else ''}"
+            return f"refuted: {self.counterexample['why']} for {inputs}{f' at {size}' if size else ''}"
         if self.verdict == "not stated":
             return "not stated: the program has no ensure line"
         return f"not decided: {joined(self.lines)} ({'; '.join(self.tried)})"
 
     def claim(self) -> Claim:
-        """The proof as a link of a chain of claims."""
+        """Returns the verdict as a claim."""
         sizes = "" if self.sizes is None else str(self.sizes)
         return Claim("function", self.verdict, sizes, self.method, self.sentence(), self.counterexample)
 
@@ -80,9 +81,12 @@ def prove_function(
     name: str = "program",
     lets: Mapping[str, int] | None = None,
 ) -> FunctionProof:
-    """Proves what the `ensure` lines of a program say, for numbers of every length.
+    """Proves or refutes the `ensure` lines of a program for numbers of every length.
 
-    Give rule text, or an algorithm that was read from some.
+    Args:
+        program: rule text, or an algorithm that was parsed from rule text.
+        name: the program's name, if `program` is rule text.
+        lets: values that replace those of `let` lines, if `program` is rule text.
 
     >>> text = '''
     ... let l = 4
@@ -100,7 +104,7 @@ def prove_function(
     >>> prove_function(text.replace("y == x", "y == x + 1")).counterexample["inputs"]
     {'x': 0}
     """
-    rules, algorithm, lets = _given(program, name, lets)
+    rules, algorithm, lets = _text_of(program, name, lets)
     if not algorithm.ensures:
         return FunctionProof("not stated", (), method="no ensure line")
     if rules is None:
@@ -122,21 +126,22 @@ def _prove(rules: RuleText | None, algorithm: Algorithm, lets: Mapping[str, int]
     def refuted(wrong: dict[str, Any]) -> FunctionProof:
         return FunctionProof("refuted", lines, method="an input", counterexample=wrong)
 
-    at = _Sizes(rules, algorithm, lets)
+    runs = _Sizes(rules, algorithm, lets)
     try:
-        if (wrong := at.wrong_random()) is not None:
+        if (wrong := runs.wrong_random()) is not None:
             return refuted(wrong)
     except NoChainError as error:
         return undecided(str(error))
-    if not at.allowed:
+    if not runs.allowed:
         return undecided(NONE_ALLOWED)
     if rules is None:
-        sized = algorithm.sizing is not None and algorithm.sizing.text is not None
-        return undecided("the program is not what its rule text says" if sized else "the program has no size to choose")
+        if algorithm.sizing is not None and algorithm.sizing.text is not None:
+            return undecided("the program differs from its rule text; open the text again")
+        return undecided("the program has no size; write it as rule text with a line such as 'let l = 8'")
     try:
         chain = read_chain(rules, lets)
         specs = [Specification(chain, line) for line in algorithm.claims]
-        short, wrong = at.short(chain)
+        short, wrong = runs.short(chain)
         sizes = CoveredSizes({chain.size: min([*short, *chain.sizes])}, chain.fixed)
     except NoChainError as error:
         return _without_a_chain(rules, algorithm, lets, lines, f"no chain: {error}")
@@ -146,46 +151,47 @@ def _prove(rules: RuleText | None, algorithm: Algorithm, lets: Mapping[str, int]
     work = 0
     for setting in _settings(chain, specs):
         if work > MOST_WORK:
-            tried.append(f"given up after {work:,} states")
+            tried.append(f"the search stopped after {work:,} states")
             break
         done = setting.prove(chain, specs)
         work += done.search.spent
         if done.why:
             tried.append(done.why)
-            if (wrong := at.wrong_among(chain, done.chosen)) is not None:
+            if (wrong := runs.wrong_among(chain, done.chosen)) is not None:
                 return refuted(wrong)
             continue
         method = f"{'laws, ' * bool(done.search.laws)}{done.invariant.size:,} windows"
-        made = certificate(chain, algorithm, done.search, done.invariant, short, sizes, lets)
-        return FunctionProof("proved", lines, sizes, method, certificate=made)
+        document = certificate(chain, algorithm, done.search, done.invariant, short, sizes, lets)
+        return FunctionProof("proved", lines, sizes, method, certificate=document)
     return replace(undecided(*dict.fromkeys(tried)), method="closure")
 
 
-def _given(
+def _text_of(
     program: Algorithm | str, name: str, lets: Mapping[str, int] | None
 ) -> tuple[RuleText | None, Algorithm, Mapping[str, int]]:
-    """Rule text, the algorithm at its own size, and the numbers of that size."""
+    """Returns the rule text of a program, the algorithm at its current size, and the values of its `let` lines.
+
+    The text is None if the program has none, or if its rules or `ensure` lines differ from the text's.
+    """
     if isinstance(program, str):
         return RuleText.of(program), parse(program, name, lets), dict(lets or {})
     if not isinstance(program, Algorithm):
-        raise InputError(f"give rule text or an Algorithm, got a {type(program).__name__}")
+        raise InputError(f"the program must be rule text or an Algorithm, got {type(program).__name__}")
     sizing = program.sizing
     if sizing is None or sizing.text is None:
         return None, program, {}
     rules = RuleText.of(sizing.text)
-    own = dict(zip(rules.numbers, sizing.numbers.values(), strict=False))  # a shipped algorithm has one
-    given = dict(sizing.numbers) if set(sizing.numbers) & set(own) else own
-    written = rules.at(given, program.name)
-    theirs, ours = ([(str(line), line.line()) for line in one.ensures] for one in (written, program))  # with numbers
-    if not written.same_as(program) or theirs != ours:
-        return None, program, {}  # the rules at this size, or what they should do, are not those of the text
-    return rules, written, given
+    by_position = dict(zip(rules.numbers, sizing.numbers.values(), strict=False))  # a shipped algorithm has one number
+    numbers = dict(sizing.numbers) if set(sizing.numbers) & set(by_position) else by_position
+    parsed = rules.at(numbers, program.name)
+    lines = [[(str(line), line.line()) for line in algorithm.ensures] for algorithm in (parsed, program)]
+    return (rules, parsed, numbers) if parsed.same_as(program) and lines[0] == lines[1] else (None, program, {})
 
 
 def _without_a_chain(
     rules: RuleText, algorithm: Algorithm, lets: Mapping[str, int], lines: tuple[str, ...], why: str
 ) -> FunctionProof:
-    """Proves a loop with invariants at a bit, by closure in each of its phases."""
+    """Proves a loop that has `invariant at BIT` lines, using closure in each of its phases."""
     if not any(line.at is not None for line in algorithm.invariants):
         return FunctionProof("not decided", lines, tried=(why,))
 
@@ -197,52 +203,56 @@ def _without_a_chain(
         method = proof.prove()
         return FunctionProof("proved", lines, proof.about, method, certificate=proof.certificate())
     except (NoChainError, NoShapeError) as error:
-        return FunctionProof("not decided", lines, tried=(why, f"no rounds: {error}"))
+        return FunctionProof("not decided", lines, tried=(why, f"no proof by rounds: {error}"))
 
 
 class _Sizes:
-    """Runs of the program at its own size and at others."""
+    """Runs the program at its current size and at others."""
 
     def __init__(self, rules: RuleText | None, algorithm: Algorithm, lets: Mapping[str, int]) -> None:
-        self.rules, self.own, self.lets = rules, algorithm, dict(lets)
+        self.rules, self.current, self.lets = rules, algorithm, dict(lets)
         self.size = next(iter(rules.numbers), "") if rules else ""
-        self.allowed = False  # whether an input satisfied the `where` lines so far
+        self.allowed = False  # whether any input so far satisfied the `where` lines
 
     def at(self, size: int) -> Algorithm | None:
+        """Returns the program at a size, or None if there is none."""
         return self.rules.at_or_none({**self.lets, self.size: size}) if self.rules and self.size else None
 
     def wrong_random(self) -> dict[str, Any] | None:
-        """A wrong run among random inputs and those of few digits."""
+        """Returns a wrong run at the current size or a small one, or None; tries all inputs if there are few."""
         random = Random(1)
         for size in (None, 1, 2, 3, *RANDOM_SIZES):
-            algorithm = self.own if size is None else self.at(size)
+            algorithm = self.current if size is None else self.at(size)
             if algorithm is None or (algorithm.steps or 0) * algorithm.program.templates > 200_000:
                 continue
             if len(algorithm.input_bits) <= 8:
                 inputs = list(all_inputs(algorithm))
             else:
-                rows = max(sum(1 for _ in line.rows()) for line in algorithm.ensures)  # of `for i in 1..l`
+                rows = max(sum(1 for _ in line.rows()) for line in algorithm.ensures)  # such as l for `for i in 1..l`
                 inputs = random_inputs(algorithm, max(4, min(LANES, 2 * LANES // max(1, rows))), random)
             self.allowed = self.allowed or any(map(algorithm.allows, inputs))
-            if (found := self._wrong(algorithm, size, inputs)) is not None:
-                return found
+            if (wrong := self._wrong(algorithm, size, inputs)) is not None:
+                return wrong
         return None
 
     def short(self, chain: ChainProgram) -> tuple[list[int], dict[str, Any] | None]:
-        """All inputs of all sizes too short for the classes: those sizes, and a wrong run among them."""
+        """Runs all inputs at every size with too few positions for the five classes.
+
+        Returns these sizes, and a wrong run or None.
+        """
         self.size, sizes, size = chain.size, list[int](), chain.first
         while chain.length(size) < SHORTEST:
             if (algorithm := self.at(size)) is not None:
                 if len(algorithm.input_bits) > MOST_INPUTS.bit_length() - 1:
-                    raise NoChainError(f"more than {MOST_INPUTS:,} inputs at {self.size} = {size}")
-                if (found := self._wrong(algorithm, size, list(all_inputs(algorithm)))) is not None:
-                    return sizes, found
+                    raise NoChainError(f"at {self.size} = {size} there are more than {MOST_INPUTS:,} inputs to run")
+                if (wrong := self._wrong(algorithm, size, list(all_inputs(algorithm)))) is not None:
+                    return sizes, wrong
                 sizes.append(size)
             size += 1
         return sizes, None
 
     def wrong_among(self, chain: ChainProgram, chosen: Sequence[int]) -> dict[str, Any] | None:
-        """Whether the inputs of a suspicious word are a wrong run."""
+        """Returns the run with these inputs at each position if it is wrong, otherwise None."""
         size, rest = divmod(len(chosen) - chain.extra, chain.unit)
         algorithm = None if rest or not chosen else self.at(size)
         if algorithm is None:
@@ -258,16 +268,16 @@ class _Sizes:
 
     def _wrong(self, algorithm: Algorithm, size: int | None, inputs: list[Inputs]) -> dict[str, Any] | None:
         most = 4 * algorithm.program.bits + 16 if algorithm.steps is None else algorithm.steps
-        found = wrong_input(algorithm, inputs, most)
-        if found is None:
+        wrong = wrong_input(algorithm, inputs, most)
+        if wrong is None:
             return None
-        if found[1] == LATE and algorithm.steps is None:  # it may end later
-            raise NoChainError(f"a run takes more than {most:,} steps")
+        if wrong[1] == LATE and algorithm.steps is None:  # it may end later
+            raise NoChainError(f"a run takes more than {most:,} steps; add a steps line if all runs end")
         numbers = {
-            **(self.own.sizing.numbers if self.own.sizing else {}),
+            **(self.current.sizing.numbers if self.current.sizing else {}),
             **({} if size is None else {self.size: size}),
         }
-        return {"inputs": found[0], "lets": numbers, "why": found[1]}
+        return {"inputs": wrong[0], "lets": numbers, "why": wrong[1]}
 
 
 class _Done(NamedTuple):
@@ -279,12 +289,12 @@ class _Done(NamedTuple):
 
 @dataclass(frozen=True)
 class _Setting:
-    """One way to try: a clock, whether inputs belong to the windows, and which terms become laws."""
+    """One attempt at a proof: a clock, whether windows include inputs, and which terms become laws."""
 
     clock: Clock
     ghosts: bool
     terms: tuple[Law, ...]
-    modular: bool = False  # whether laws may hold modulo 2^positions alone
+    modular: bool = False  # whether laws may hold only modulo 2^positions
 
     def prove(self, chain: ChainProgram, specs: Sequence[Specification]) -> _Done:
         machine = ChainMachine(chain, self.clock, self.ghosts)
@@ -296,12 +306,12 @@ class _Setting:
         for chosen, states in runs:
             for state, word in states:
                 invariant.add(state, word, search.judged(word, chosen))
-        if any(violation(search, invariant, spec) for spec in (None, *specs)):  # of states that runs do have: hopeless
-            return _Done(search, invariant, "too coarse")
+        if any(violation(search, invariant, spec) for spec in (None, *specs)):  # fails for states of actual runs
+            return _Done(search, invariant, "windows and laws are too coarse to imply the line")
         try:
             search.close(invariant)
         except TooLargeError:
-            return _Done(search, invariant, f"more than {MOST_STATES:,} states")
+            return _Done(search, invariant, f"the search needs more than {MOST_STATES:,} states")
         for spec in (None, *specs):
             found = violation(search, invariant, spec)
             if found is not None:
@@ -310,7 +320,7 @@ class _Setting:
 
 
 def _runs(machine: ChainMachine) -> Iterator[tuple[list[int], list[tuple[int, list[Letter]]]]]:
-    """Random runs of short words: the inputs at each position, and all states."""
+    """Yields random runs of short words, each as the inputs at all positions and its states."""
     random = Random(2)
     chain = machine.chain
     for run in range(RUNS):
@@ -328,7 +338,7 @@ def _runs(machine: ChainMachine) -> Iterator[tuple[list[int], list[tuple[int, li
 
 
 def _settings(chain: ChainProgram, specs: Sequence[Specification]) -> Iterator[_Setting]:
-    """What to try, the likeliest first."""
+    """Yields the settings to try, the most promising first."""
     terms = _terms(chain, specs)
     for laws, modular in [(terms, False), *([((), False)] if terms else []), (terms, True)]:
         for clock in _clocks(chain):
@@ -337,11 +347,11 @@ def _settings(chain: ChainProgram, specs: Sequence[Specification]) -> Iterator[_
 
 
 def _clocks(chain: ChainProgram) -> Iterator[Clock]:
-    """Clocks that fit the number of steps: fixed, one sweep up or down, several sweeps."""
+    """Yields the clocks that fit the number of steps: a fixed clock, one sweep up or down, or several sweeps."""
     if chain.steps is not None:
-        found = list(_with_steps(*chain.steps))
-        below = chain.classes[LAST].start and not chain.classes[FIRST].start  # the run starts at the top
-        yield from sorted(found, key=lambda clock: bool(clock.sweeps) and clock.sweeps[0][0] == bool(below))
+        downwards = bool(chain.classes[LAST].start and not chain.classes[FIRST].start)  # the run starts at the top
+        clocks = _with_steps(*chain.steps)
+        yield from sorted(clocks, key=lambda clock: bool(clock.sweeps) and clock.sweeps[0][0] == downwards)
         return
     for steps in range(1, 9):
         yield Clock(fixed=steps)
@@ -362,7 +372,7 @@ def _with_steps(rate: int, extra: int) -> Iterator[Clock]:
 
 
 def _splits(rate: int) -> Iterator[tuple[int, ...]]:
-    """All ways to divide the steps at a position among up to three sweeps, few sweeps first."""
+    """Yields all ways to divide the steps at a position among up to three sweeps, fewest sweeps first."""
     for sweeps in (1, 2, 3):
         for way in product(range(rate, 0, -1), repeat=sweeps - 1):
             if sum(way) < rate:
@@ -370,7 +380,7 @@ def _splits(rate: int) -> Iterator[tuple[int, ...]]:
 
 
 def _terms(chain: ChainProgram, specs: Sequence[Specification]) -> tuple[Law, ...]:
-    """Terms of inputs alone that an `ensure` compares, as laws: a - b of a < b."""
+    """Returns the terms that `ensure` lines compare and that contain only inputs, as laws: a - b for a < b."""
     found: dict[Law, None] = {}
     width = len(chain.tracks)
     for spec in specs:

@@ -1,8 +1,8 @@
-"""An `ensure` line as an automaton that reads the letters of a word, lowest position first, and says if it is true.
+"""Automata for `ensure` lines, which read the letters of a word from the lowest position up and evaluate the line.
 
-A comparison of linear terms is a carry, and whether a digit was not 0; `mod 2^l` is a second carry whose digits are
-used; `% 3` and numbers of a few bits near the ends are guessed at the start and compared with what is read; `// 3` is
-two comparisons. `for i in 1..l` looks at neighbouring letters.
+To compare linear terms, an automaton keeps a carry and whether any digit was nonzero. `mod 2^l` adds a second carry,
+whose digits are used. `% 3` and numbers of a few bits near the ends are guessed at the start and compared with the
+letters. `// 3` becomes two comparisons. `for i in 1..l` examines neighbouring letters.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MAX_RESIDUE = 64
 
 @dataclass(frozen=True)
 class LinearTerm:
-    """A linear term: weights of tracks and inputs by class, a constant, powers 2^(l+e), guesses, remainders."""
+    """A linear term: weights of tracks and inputs by class, a constant, powers 2^(l+e), guesses and remainders."""
 
     tracks: Mapping[tuple[int, int], Fraction] = field(default_factory=dict)
     inputs: Mapping[tuple[int, int], Fraction] = field(default_factory=dict)
@@ -49,6 +49,7 @@ class LinearTerm:
     parts: tuple[tuple[int, LinearTerm, int], ...] = ()  # (factor, term, k): factor * (term // k)
 
     def plus(self, other: LinearTerm, times: int = 1) -> LinearTerm:
+        """Returns this term plus a multiple of another."""
         return LinearTerm(
             combine(self.tracks, other.tracks, times),
             combine(self.inputs, other.inputs, times),
@@ -61,12 +62,13 @@ class LinearTerm:
 
     @property
     def fixed(self) -> bool:
+        """Whether it is a constant."""
         return self == LinearTerm(constant=self.constant)
 
 
 @dataclass(frozen=True)
 class SeenTerms:
-    """A guess: the value of a few bits, or a remainder."""
+    """A number to guess: the value of a few bits, or a remainder."""
 
     few: Mapping[tuple[int, int], int] | None = None  # (class or 0, track or global): weight
     entered: bool = False
@@ -74,12 +76,13 @@ class SeenTerms:
     modulus: int = 0
 
     def values(self) -> list[int]:
+        """Returns the possible values."""
         if self.few is None:
             return list(range(self.modulus))
         return sorted({sum(chosen) for chosen in product(*((0, weight) for weight in self.few.values()))})
 
     def bits(self, value: int) -> dict[tuple[int, int], int]:
-        """Which of the few bits are on where the number has this value."""
+        """Returns which of the few bits are on if the number has this value."""
         assert self.few is not None
         for chosen in product((0, 1), repeat=len(self.few)):
             if sum(on * weight for on, weight in zip(chosen, self.few.values(), strict=True)) == value:
@@ -105,11 +108,11 @@ class Specification:
         weights = [weight for form in self._forms() for weight in (*form.tracks.values(), *form.inputs.values())]
         self.base = max([0, *(weight.denominator.bit_length() - 1 for weight in weights)])
         self.machines = [_Sum(self, form) for form in self.sums]
-        self.residues = [(n, _Residue(self, one)) for n, one in enumerate(self.seen) if one.residue is not None]
+        self.residues = [(n, _Residue(self, term)) for n, term in enumerate(self.seen) if term.residue is not None]
         self._steps = Memo(lambda key: self._read(*key))
 
     def _forms(self) -> Iterator[LinearTerm]:
-        todo = [*self.sums, *(one.residue for one in self.seen if one.residue is not None)]
+        todo = [*self.sums, *(term.residue for term in self.seen if term.residue is not None)]
         while todo:
             form = todo.pop()
             yield form
@@ -118,12 +121,13 @@ class Specification:
     # Reading the line.
 
     def form(self, part: Expression) -> LinearTerm:
+        """Returns an expression as a linear term; raises NoChainError for any other expression."""
         if isinstance(part, Constant):
             return LinearTerm(constant=part.value)
         if isinstance(part, Named):
             return self._name(part)
         if isinstance(part, Negation) or part.sign in (*COMPARISONS, *CONNECTIVES):
-            outside(part.token, "a truth is used as a number")
+            outside(part.token, "a comparison is used as a number")
         if part.sign == "^":
             return self._power(part)
         left = self.form(part.left)
@@ -132,21 +136,23 @@ class Specification:
             return left.plus(right, 1 if part.sign == "+" else -1)
         if part.sign == "*":
             if not left.fixed and not right.fixed:
-                outside(part.token, "a product of two words; a chain cannot multiply")
-            one, factor = (right, left.constant) if left.fixed else (left, right.constant)
-            return LinearTerm().plus(one, factor)
+                outside(part.token, "a chain cannot compute a product of two words; one factor must be a constant")
+            term, factor = (right, left.constant) if left.fixed else (left, right.constant)
+            return LinearTerm().plus(term, factor)
         if left.parts:
-            outside(part.token, f"'{part.sign}' of a quotient")
+            outside(part.token, f"'{part.sign}' cannot be applied to a quotient")
         if right.fixed:
             if part.sign == "//":
                 return LinearTerm(parts=((1, left, right.constant),))
             if right.constant > MAX_RESIDUE:
-                outside(part.token, f"a remainder by more than {MAX_RESIDUE}")
+                outside(part.token, f"the divisor of a remainder must be at most {MAX_RESIDUE}, got {right.constant}")
             return LinearTerm(guesses={self._guess(SeenTerms(residue=left, modulus=right.constant)): 1})
         powers = [e for e, factor in right.powers.items() if factor == 1]
         if part.sign == "%" and right == LinearTerm(powers={powers[0]: 1} if powers else {}):
             return LinearTerm(low=((1, left, powers[0]),))
-        return outside(part.token, f"'{part.sign}' takes a constant, or for mod a power 2^{self.chain.size}")
+        return outside(
+            part.token, f"the divisor of '{part.sign}' must be a constant or, for mod, a power 2^{self.chain.size}"
+        )
 
     def _guess(self, seen: SeenTerms) -> int:
         if seen not in self.seen:
@@ -154,7 +160,7 @@ class Specification:
         return self.seen.index(seen)
 
     def weights_of(self, name: Named) -> tuple[PlaceWeights | None, bool]:
-        """The word that a name is, and whether it is an input."""
+        """Returns the weights of the word with this name, and whether it is an input."""
         chain = self.chain
         if not name.entered and name.text in chain.outputs:
             return chain.outputs[name.text], False
@@ -165,7 +171,7 @@ class Specification:
         if word is None:
             form = self.affine(name)
             if form.size:
-                outside(name.token, f"{self.chain.size} stands in exponents and indices only")
+                outside(name.token, f"{self.chain.size} may only be used in exponents and indices")
             return LinearTerm(constant=form.constant)
         if name.index is not None:
             return LinearTerm(guesses={self._guess(SeenTerms({self._place(word, name): 1}, entered)): 1})
@@ -175,7 +181,7 @@ class Specification:
         return LinearTerm(inputs=weights) if entered else LinearTerm(tracks=weights)
 
     def _place(self, word: PlaceWeights, name: Named) -> tuple[int, int]:
-        """The class and track of a single bit."""
+        """Returns the class and track of a single bit."""
         assert name.index is not None
         index = self.affine(name.index)
         chain = self.chain
@@ -190,7 +196,7 @@ class Specification:
             above = chain.extra - 1 - at
             if index.size == chain.unit and above in (0, 1):
                 return (LAST, BEFORE)[above], word.track
-        return outside(name.token, f"{shown(name)} is no bit near an end")
+        return outside(name.token, f"{shown(name)} is not one of the two lowest or two highest bits")
 
     def _power(self, part: Combined) -> LinearTerm:
         base, exponent = self.affine(part.left), self.affine(part.right)
@@ -199,13 +205,14 @@ class Specification:
         if not exponent.size:
             return LinearTerm(constant=base.constant**exponent.constant)
         if base.constant != 2 or exponent.size != self.chain.unit:
-            outside(part.token, f"only 2^{self.chain.size} and its multiples grow with the length")
+            outside(part.token, f"the only powers with {self.chain.size} are 2^{self.chain.size} and its multiples")
         return LinearTerm(powers={exponent.constant: 1})
 
     def affine(self, part: Expression, index: str | None = None) -> IndexForm:
+        """Returns an expression of the size, constants and this index as an affine form."""
         form = self.reader.form(part)
         if unknown := form.index.keys() - {index}:
-            outside(part.token, f"'{min(unknown)}' is no constant")
+            outside(part.token, f"'{min(unknown)}' is neither a constant nor a word")
         return form
 
     def _truth(self, part: Expression) -> Truth:
@@ -227,17 +234,17 @@ class Specification:
         return self._compared("!=", self.form(part), part)  # a number of one bit
 
     def _compared(self, sign: str, form: LinearTerm, part: Expression) -> Truth:
-        """Whether a term compares so with 0."""
+        """Returns the test whether a term compares with 0 in this way."""
         if not form.parts:
             number, compare = self._sum(form), COMPARISONS[sign]
             return lambda signs: bool(compare(signs[number], 0))
         if len(form.parts) > 1 or abs(form.parts[0][0]) != 1:
-            outside(part.token, "one quotient stands alone on one side of a comparison")
+            outside(part.token, "a quotient must be one side of a comparison, without other terms")
         ((factor, term, k),) = form.parts
         rest = replace(form, parts=())
         sign = sign if factor == 1 else {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(sign, sign)
-        whole = term.plus(rest, factor * k)  # term // k compares with -rest (or rest) as term - k * that with 0
-        low, high = self._sum(whole), self._sum(whole.plus(LinearTerm(constant=k), -1))
+        scaled = term.plus(rest, factor * k)  # term // k compares with r as term - k * r does with 0
+        low, high = self._sum(scaled), self._sum(scaled.plus(LinearTerm(constant=k), -1))
         rules: dict[str, Truth] = {
             "==": lambda signs: signs[low] >= 0 and signs[high] < 0,
             "!=": lambda signs: signs[low] < 0 or signs[high] >= 0,
@@ -256,40 +263,40 @@ class Specification:
     # Reading a word.
 
     def begin(self, state: int) -> list[tuple[Any, ...]]:
-        """The states in which it starts, with these globals: one for each guess that they allow."""
-        found = []
-        for guess in product(*(one.values() for one in self.seen)):
-            wanted = [
+        """Returns the initial states for these globals, one for each guess that they allow."""
+        states = []
+        for guess in product(*(term.values() for term in self.seen)):
+            agrees = [
                 (state >> track & 1) == on
-                for one, value in zip(self.seen, guess, strict=True)
-                if one.few is not None
-                for (kind, track), on in one.bits(value).items()
+                for term, value in zip(self.seen, guess, strict=True)
+                if term.few is not None
+                for (kind, track), on in term.bits(value).items()
                 if kind == 0
             ]
-            if all(wanted):
+            if all(agrees):
                 sums = tuple(machine.begin(guess) for machine in self.machines)
                 residues = tuple(machine.begin(guess) for _, machine in self.residues)
-                found.append((guess, sums, residues, self.local.begin() if self.local else None))
-        return found
+                states.append((guess, sums, residues, self.local.begin() if self.local else None))
+        return states
 
     def read(self, node: tuple[Any, ...], kind: int, bits: int, chosen: int) -> tuple[Any, ...] | None:
-        """The state after one more letter; None where a guess was wrong."""
+        """Returns the state after one more letter, or None if it contradicts a guess."""
         return self._steps[node, kind, bits, chosen]  # type: ignore[no-any-return]
 
     def _read(self, node: tuple[Any, ...], kind: int, bits: int, chosen: int) -> tuple[Any, ...] | None:
         guess, sums, residues, local = node
-        for one, value in zip(self.seen, guess, strict=True):
-            if one.few is not None:
-                shown = chosen if one.entered else bits
-                for (at, track), on in one.bits(value).items():
-                    if at == kind and (shown >> track & 1) != on:
+        for term, value in zip(self.seen, guess, strict=True):
+            if term.few is not None:
+                letter = chosen if term.entered else bits
+                for (at, track), on in term.bits(value).items():
+                    if at == kind and (letter >> track & 1) != on:
                         return None
         sums = tuple(m.read(s, kind, bits, chosen) for m, s in zip(self.machines, sums, strict=True))
         residues = tuple(m.read(s, kind, bits, chosen) for (_, m), s in zip(self.residues, residues, strict=True))
         return guess, sums, residues, self.local.read(local, kind, bits, chosen) if self.local else None
 
     def holds(self, node: tuple[Any, ...]) -> bool:
-        """Whether the line is true of the word that was read; a word of which a guess was wrong is not asked about."""
+        """Whether the line is true for the word that led to this state; also true if a guess was wrong."""
         guess, sums, residues, local = node
         for (number, machine), state in zip(self.residues, residues, strict=True):
             if not machine.right(state, guess[number]):
@@ -299,19 +306,19 @@ class Specification:
         return self.truth({n: m.sign(s) for n, (m, s) in enumerate(zip(self.machines, sums, strict=True))})
 
     def above(self, e: int) -> int:
-        """2^(l+e), scaled, is 2^(positions + this)."""
+        """Returns x such that 2^(l+e), scaled by 2^base, is 2^(positions + x)."""
         return e + self.base - self.chain.extra
 
 
 def _is_truth(part: Expression) -> bool:
-    """Whether an expression is a truth, or a bit that is compared as one."""
+    """Whether an expression is a comparison, or a connective or negation of comparisons."""
     if isinstance(part, Combined):
         return part.sign in (*COMPARISONS, *CONNECTIVES)
     return isinstance(part, Negation)
 
 
 class _Sum:
-    """The sign of a linear term: a carry, whether a digit was not 0, and the carries of the remainders in it."""
+    """Computes the sign of a linear term from a carry, whether any digit was nonzero, and its remainders' carries."""
 
     def __init__(self, spec: Specification, form: LinearTerm) -> None:
         scale = 1 << spec.base
@@ -332,12 +339,15 @@ class _Sum:
             elif above >= -2:
                 self.bonus[(LAST, BEFORE)[-1 - above]] += factor
             else:
-                raise NoChainError(f"2^({spec.chain.size}{e:+}) lies too far below the top position")
+                raise NoChainError(
+                    f"2^({spec.chain.size}{e:+}) is too far below the highest position; the lowest supported power is "
+                    f"2^({spec.chain.size}{e - above - 2:+})"
+                )
         self.low = [(factor, _Sum(spec, inner), spec.above(e)) for factor, inner, e in form.low]
         if any(inner.low for _, inner, _ in self.low):
-            raise NoChainError("a remainder of a remainder")
+            raise NoChainError("a remainder of a remainder is not supported")
         if any(above < -2 for _, _, above in self.low):
-            raise NoChainError(f"a remainder by less than 2^({spec.chain.size}-2)")
+            raise NoChainError(f"a remainder needs a divisor of at least 2^({spec.chain.size}-2)")
 
     def begin(self, guess: Guess) -> tuple[Any, ...]:
         value = self.form.constant + sum(factor * guess[number] for number, factor in self.form.guesses.items())
@@ -361,7 +371,7 @@ class _Sum:
         return (total >> 1, seen or bool(total & 1), *after)
 
     def total(self, state: tuple[Any, ...], kind: int, bits: int, chosen: int) -> int:
-        """The sum at one position, before it is divided into digit and carry."""
+        """Returns the sum at one position, before it is split into a digit and a carry."""
         return int(state[0]) + self.weight(kind, bits, chosen)
 
     def sign(self, state: tuple[Any, ...]) -> int:
@@ -374,12 +384,12 @@ class _Sum:
 
 
 class _Residue:
-    """The remainder of a linear term by a small number."""
+    """Computes the remainder of a linear term modulo a small number."""
 
     def __init__(self, spec: Specification, seen: SeenTerms) -> None:
         assert seen.residue is not None
         if seen.residue.low or seen.residue.guesses:
-            raise NoChainError("a remainder of a remainder")
+            raise NoChainError("a remainder of a remainder is not supported")
         self.sum = _Sum(spec, seen.residue)
         self.modulus = seen.modulus << spec.base
 
@@ -396,24 +406,24 @@ class _Residue:
 
 
 class _Local:
-    """A line `for i in a..b` about bits at fixed distances from i: true of every few neighbouring letters."""
+    """A line `for i in a..b` about bits at fixed distances from i, which must be true for all neighbouring letters."""
 
     def __init__(self, spec: Specification, line: EnsureLine) -> None:
         chain = spec.chain
         if len(line.ranges) != 1:
-            raise NoChainError(f"column {line.ranges[1].token.column}: one index at a time")
+            raise NoChainError(f"column {line.ranges[1].token.column}: an ensure line may have only one 'for' index")
         (item,) = line.ranges
         low, high = spec.affine(item.first), spec.affine(item.last)
         if low.size or high.size != chain.unit:
-            outside(item.first.token, f"'{item.name}' does not go through positions from one end to the other")
+            outside(item.first.token, f"'{item.name}' must range from one end of the positions to the other")
         self.line, self.index = line, item.name
         self.constants: dict[Named, int] = {}
-        self.names: list[tuple[Named, int, int, bool]] = []  # name, distance, track, whether it is an input
+        self.names: list[tuple[Named, int, int, bool]] = []  # name, distance from i, track, whether it is an input
         for name in names_in(line.truth, inside=False):
             if name.index is None:
                 form = spec.affine(name, item.name)
                 if not form.fixed:
-                    outside(name.token, f"'{name.text}' stands in indices only")
+                    outside(name.token, f"'{name.text}' may only be used in indices")
                 self.constants[name] = form.constant
                 continue
             word, entered = spec.weights_of(name)
@@ -426,7 +436,7 @@ class _Local:
         skipped = low.constant + self.top
         left_out = chain.extra - high.constant - self.top - 1
         if skipped > 2 or not 0 <= left_out <= 2 or self.span > 2:
-            outside(item.first.token, "the range begins or ends more than two positions from an end")
+            outside(item.first.token, "the range must begin and end at most two positions from the ends")
         self.kinds = set(CLASSES) - set((FIRST, SECOND)[:skipped]) - set((LAST, BEFORE)[:left_out])
         self.masks = [0, 0]
         for _, _, track, entered in self.names:

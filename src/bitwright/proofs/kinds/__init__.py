@@ -1,4 +1,4 @@
-"""Proofs of which kinds of cells a rule text has at every size."""
+"""Proves which kinds of cells a rule text has at every size."""
 
 from bitwright.proofs.kinds.proof import KindsProof, prove_kinds
 

@@ -23,18 +23,18 @@ class Affine:
     terms: tuple[tuple[str, Fraction], ...] = ()  # sorted, without zeros
 
     @classmethod
-    def of(cls, what: str | int | Fraction) -> Affine:
-        """A variable, or a number."""
-        name, factor = (what, Fraction(1)) if isinstance(what, str) else (ONE, Fraction(what))
+    def of(cls, term: str | int | Fraction) -> Affine:
+        """Returns the form of a variable or a number."""
+        name, factor = (term, Fraction(1)) if isinstance(term, str) else (ONE, Fraction(term))
         return cls(((name, factor),) if factor else ())
 
     @classmethod
     def total(cls, parts: Iterable[tuple[str, Fraction]]) -> Affine:
-        """Returns the sum of such terms."""
-        found: dict[str, Fraction] = {}
+        """Returns the sum of terms."""
+        total: dict[str, Fraction] = {}
         for name, factor in parts:
-            found[name] = found.get(name, Fraction(0)) + factor
-        return cls(tuple(sorted((name, factor) for name, factor in found.items() if factor)))
+            total[name] = total.get(name, Fraction(0)) + factor
+        return cls(tuple(sorted((name, factor) for name, factor in total.items() if factor)))
 
     @cached_property
     def _factors(self) -> dict[str, Fraction]:
@@ -45,17 +45,17 @@ class Affine:
 
     @property
     def names(self) -> set[str]:
-        """Its variables."""
+        """The variables."""
         return set(self._factors) - {ONE}
 
     @property
     def constant(self) -> Fraction | None:
-        """Its value, if it has no variables."""
+        """The value of a form without variables, otherwise None."""
         return None if self.names else self[ONE]
 
     @property
     def denominator(self) -> int:
-        """The common denominator of its coefficients."""
+        """The common denominator of the coefficients."""
         return lcm(*(factor.denominator for _, factor in self.terms))
 
     def __add__(self, other: Affine | int) -> Affine:
@@ -73,7 +73,7 @@ class Affine:
         return self + -1 * other
 
     def put(self, values: Mapping[str, Affine]) -> Affine:
-        """Returns the form with these forms substituted for its variables."""
+        """Returns the form with forms substituted for variables."""
         if not any(name in values for name, _ in self.terms):
             return self
         kept = [(name, own) for name, own in self.terms if name not in values]
@@ -83,15 +83,15 @@ class Affine:
         return Affine.total(kept + changed)
 
     def primitive(self) -> Affine:
-        """The smallest positive multiple with integer coefficients; it has the same sign everywhere."""
+        """Returns the smallest positive multiple with integer coefficients, which has the same sign everywhere."""
         scaled = self * self.denominator
         divisor = gcd(*(int(factor) for _, factor in scaled.terms))
         return scaled * Fraction(1, divisor) if divisor else scaled
 
     def upright(self) -> Affine:
-        """The primitive form of this form or its negative, whichever has a positive first coefficient."""
-        found = self.primitive()
-        return found if self[min(self.names)] > 0 else -found
+        """Returns the primitive form of this form or of its negative, whichever has a positive first coefficient."""
+        form = self.primitive()
+        return form if self[min(self.names)] > 0 else -form
 
     def __str__(self) -> str:
         pieces = []
@@ -103,14 +103,14 @@ class Affine:
 
 
 class NotExactError(Exception):
-    """Raised if eliminating this variable would not be exact over the integers."""
+    """Raised if the elimination of this variable would not be exact over the integers."""
 
 
 def eliminate(constraints: Iterable[Affine], names: Iterable[str], exact: bool = True) -> list[Affine] | None:
-    """Returns what `form >= 0` implies for the other variables (Fourier-Motzkin), or None for a contradiction.
+    """Returns what the constraints `form >= 0` imply for the other variables, or None for a contradiction.
 
-    The result is exact over the integers if in every pair of bounds one has the coefficient 1; with `exact` any other
-    pair raises NotExactError, otherwise the result holds over the rationals.
+    Uses Fourier-Motzkin elimination. It is exact over the integers if in every pair of bounds one has the coefficient
+    1. For any other pair it raises NotExactError if `exact` is set, and is otherwise exact only over the rationals.
     """
     found: set[Affine] | None = _without_constants(constraints)
     for name in sorted(names):
@@ -146,7 +146,7 @@ def feasible(constraints: Iterable[Affine]) -> bool:
 
 
 def solve(equations: Iterable[Affine], names: Iterable[str]) -> tuple[dict[str, Affine], list[Affine]]:
-    """Solves `form = 0` for these variables where possible; also returns the remaining equations."""
+    """Solves the equations `form = 0` for these variables as far as possible; also returns the remaining equations."""
     values: dict[str, Affine] = {}
     wanted, left = set(names), []
     for equation in equations:
@@ -155,6 +155,6 @@ def solve(equations: Iterable[Affine], names: Iterable[str]) -> tuple[dict[str, 
         if pivot is None:
             left.append(form)
             continue
-        own = Affine.total(term for term in form.terms if term[0] != pivot) * (-1 / form[pivot])
-        values = {name: value.put({pivot: own}) for name, value in values.items()} | {pivot: own}
+        solution = Affine.total(term for term in form.terms if term[0] != pivot) * (-1 / form[pivot])
+        values = {name: value.put({pivot: solution}) for name, value in values.items()} | {pivot: solution}
     return values, [form.put(values) for form in left if form.terms]

@@ -1,12 +1,12 @@
-"""Atoms: affine forms whose signs, with residues of a cell's indices and sizes, determine the kind of the cell.
+"""Atoms: affine forms whose signs, together with residues of a cell's indices and sizes, determine the cell's kind.
 
-The small-model theorem gives a size up to which every pattern of signs and residues occurs. A pattern states for every
-atom f whether f <= -1, f = 0 or f >= 1, and gives all variables modulo N. With the atoms' normals a and
+The small-model theorem gives a size up to which every pattern of signs and residues occurs. A pattern specifies for
+each atom f whether f <= -1, f = 0 or f >= 1, and the values of all variables modulo N. With the atoms' normals a and
 G = |constant| + 1, over all choices of n independent normals,
 
     V = max of sum over j of |minor_j| G_j / |det|,    R = the largest entry of a primitive kernel vector of n - 1,
 
-in the coordinate of a size. A pattern with a point has a point where that size is less than V + n N R, or at most V.
+in the coordinate of a size. A pattern with a point has a point at which that size is less than V + n N R, or at most V.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from flint import fmpz_mat
 from bitwright.proofs.kinds.affine import ONE, Affine, NotExactError, eliminate, feasible, solve
 from bitwright.proofs.kinds.lines import BitBox, LineCase, NotCoveredError
 
-# the largest of these is the first, the smallest of those the last
+# An interval from the largest of the first forms to the smallest of the second.
 Ends = tuple[tuple[Affine, ...], tuple[Affine, ...]]
-_MOST_CHOICES = 1_000  # of members of a block for the bits of a rule
+_MOST_CHOICES = 1_000  # ways to assign the bits of a rule to members of a block
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Atoms:
 
 @dataclass(frozen=True)
 class _Placed:
-    """A block of the cell with its bits, and the conditions under which it is this block."""
+    """A block of the cell with its bits, and the conditions under which the cell has this block."""
 
     bits: tuple[BitBox, ...]
     known: tuple[Affine, ...]
@@ -59,14 +59,15 @@ def atoms_of(cell: LineCase, blocks: Sequence[LineCase], rules: Sequence[LineCas
     for (form, by), _ in cell.case.remainders.items():
         atoms.divisible(form, by)
     known = (*cell.case.known, *valid)
-    placed = {one.bits: one for bit in cell.bits for block in blocks for one in _blocks_of(atoms, bit, block, known)}
-    for one in placed.values():
-        for bits in (*combinations(one.bits, 2), *product(cell.bits, one.bits)):
+    blocks_placed = (block for bit in cell.bits for line in blocks for block in _blocks_of(atoms, bit, line, known))
+    placed = {block.bits: block for block in blocks_placed}
+    for block in placed.values():
+        for bits in (*combinations(block.bits, 2), *product(cell.bits, block.bits)):
             atoms.add(*_differences(*bits))
     written: dict[str, set[tuple[Ends, ...]]] = {}
-    for one in placed.values():
+    for block in placed.values():
         for rule in rules:
-            for values, here in _matches(rule, one):
+            for values, here in _matches(rule, block):
                 for target in _written(atoms, rule, values, here):
                     written.setdefault(target[0], set()).add(target[1])
     for boxes in written.values():
@@ -87,7 +88,7 @@ def _both(equations: Sequence[Affine]) -> list[Affine]:
 
 
 def _blocks_of(atoms: Atoms, bit: BitBox, block: LineCase, known: tuple[Affine, ...]) -> Iterator[_Placed]:
-    """Yields the block of this line with the bit, for each member that can be the bit."""
+    """Yields the block of this line that contains the bit, for each member that can be the bit."""
     for member in block.bits:
         if member.array != bit.array:
             continue
@@ -97,7 +98,7 @@ def _blocks_of(atoms: Atoms, bit: BitBox, block: LineCase, known: tuple[Affine, 
             continue
         if missing := {name for form in _forms_of(block) for name in form.names & block.indices} - values.keys():
             names = ", ".join(sorted(missing))
-            raise NotCoveredError(f"{member.array}[...] does not fix the index {names} of its block", block.token)
+            raise NotCoveredError(f"{member.array}[...] does not determine the index {names} of its block", block.token)
         atoms.add(*left, *(form.put(values) for form in block.case.known))
         for form in values.values():
             atoms.divisible(form)
@@ -113,10 +114,12 @@ def _forms_of(line: LineCase) -> Iterator[Affine]:
 
 
 def _matches(rule: LineCase, block: _Placed) -> Iterator[tuple[dict[str, Affine], list[Affine]]]:
-    """Yields the rows of a rule for this block: its indices as far as they are fixed, and their conditions."""
+    """Yields the rows of a rule for this block: the indices that it determines, and the remaining conditions."""
     members = [[bits for bits in block.bits if bits.array == tested.array] for tested in rule.bits]
     if prod(map(len, members)) > _MOST_CHOICES:
-        raise NotCoveredError("the bits of this rule have too many possible positions in their block", rule.token)
+        raise NotCoveredError(
+            f"the bits of this rule have more than {_MOST_CHOICES:,} possible positions in their block", rule.token
+        )
     for chosen in product(*members):
         pairs = zip(rule.bits, chosen, strict=True)
         values, left = solve((form for pair in pairs for form in _differences(*pair)), rule.indices)
@@ -127,7 +130,7 @@ def _matches(rule: LineCase, block: _Placed) -> Iterator[tuple[dict[str, Affine]
 def _written(
     atoms: Atoms, rule: LineCase, values: Mapping[str, Affine], left: Sequence[Affine]
 ) -> Iterator[tuple[str, tuple[Ends, ...]]]:
-    """Yields the boxes that the templates of these rows write; records when there are such rows."""
+    """Yields the boxes that the templates of these rows write, and records the conditions for such rows to exist."""
     atoms.add(*left)
     for form in values.values():
         atoms.divisible(form)
@@ -156,7 +159,7 @@ def _written(
                 continue
             name = min(names)
             if len(names) > 1:
-                raise NotCoveredError(f"the bits of {target.array} that it writes are not a box", rule.token)
+                raise NotCoveredError(f"the bits of {target.array} that this rule writes are not a box", rule.token)
             end = (Affine.of(name) * form[name] - form) * (1 / form[name])
             atoms.divisible(end)
             bounds[name][form[name] < 0].extend(_rounded(end, up=form[name] > 0))
@@ -173,23 +176,23 @@ def _rounded(end: Affine, up: bool) -> list[Affine]:
 def _fixed(rule: LineCase, form: Affine) -> None:
     if free := form.names & rule.indices:
         names = ", ".join(sorted(free))
-        raise NotCoveredError(f"the bits that it tests do not fix the index {names} used in its values", rule.token)
+        raise NotCoveredError(f"the tested bits do not determine the index {names} of a value", rule.token)
 
 
 def _without(rule: LineCase, constraints: Sequence[Affine], free: frozenset[str]) -> list[Affine]:
     try:
         return eliminate(constraints, free) or []
     except NotExactError as error:
-        raise NotCoveredError(f"the free index {error} has a coefficient other than 1 or -1", rule.token) from None
+        raise NotCoveredError(f"the free index {error} must have the coefficient 1 or -1", rule.token) from None
 
 
 def _add_order(atoms: Atoms, coordinate: Sequence[Ends]) -> None:
-    """Adds the order of the ends of intervals; if all are single points, only which of them are equal."""
+    """Adds the differences that order the ends of intervals; for single points, only those that decide equality."""
     points = all(lows == highs and len(lows) == 1 for lows, highs in coordinate)
     ends = {low for lows, _ in coordinate for low in lows}
     if not points:
         ends |= {high + 1 for _, highs in coordinate for high in highs}
-    atoms.add(*(one - other for one, other in combinations(sorted(ends, key=str), 2)))
+    atoms.add(*(end - other for end, other in combinations(sorted(ends, key=str), 2)))
 
 
 _MOST_SETS = 200_000
@@ -210,7 +213,7 @@ def cutoff(forms: Iterable[Affine], names: Sequence[str], modulus: int, size: st
         key = tuple(entry // divisor for entry in normal)
         reach[key] = max(reach.get(key, Fraction(0)), (abs(form[ONE]) + 1) / abs(divisor))
     if comb(len(reach), n) * n > _MOST_SETS:
-        raise NotCoveredError(f"{len(reach)} directions in {n} variables")
+        raise NotCoveredError(f"{len(reach)} directions in {n} variables are too many")
     largest = Fraction(0)
     for chosen in combinations(reach, n):
         if det := abs(_determinant(chosen)):

@@ -1,4 +1,4 @@
-"""The lines of a rule text that define its cells, each as cases with affine indices.
+"""Reads the lines of a rule text that define its cells as cases with affine indices.
 
 Expressions become affine forms, one for each case of their quotients and remainders.
 """
@@ -19,20 +19,21 @@ from bitwright.rules.text import RuleText, syntax
 
 Item = TypeVar("Item")
 Part = TypeVar("Part")
-MOST_ROWS = 64  # of a range of constant length to enumerate
+MOST_ROWS = 64  # longer ranges of constant length are not enumerated
 
 
 class NotCoveredError(Exception):
-    """Raised for a line or a whole text that the theorem does not cover."""
+    """Raised for a line or an entire text that the theorem does not cover."""
 
     def __init__(self, reason: str, token: Token | None = None) -> None:
-        super().__init__(reason if token is None else f"line {token.line}: {reason}".replace("'", ""))  # without marks
+        # Quotes are marks of variables.
+        super().__init__(reason if token is None else f"line {token.line}: {reason}".replace("'", ""))
         self.token = token
 
 
 @dataclass(frozen=True)
 class Case:
-    """The conditions on the indices of a line: inequalities `form >= 0`, and remainders of forms."""
+    """A case of a line: the values of its indices, inequalities `form >= 0`, and remainders of forms."""
 
     values: Mapping[str, Affine]  # of its indices
     known: tuple[Affine, ...] = ()
@@ -43,20 +44,20 @@ class Case:
         return replace(self, values={**self.values, name: value})
 
     def where(self, *forms: Affine) -> Iterator[Case]:
-        """Yields the case in which these forms are also at least 0, if it is possible."""
+        """Yields the case in which these forms are also nonnegative, if it is possible."""
         fresh = [form for form in forms if form.constant is None]
         if any(form.constant is not None and form.constant < 0 for form in forms):
             return
-        found = replace(self, known=(*self.known, *fresh))
-        if not fresh or feasible(found.known):
-            yield found
+        case = replace(self, known=(*self.known, *fresh))
+        if not fresh or feasible(case.known):
+            yield case
 
 
 def through(
     items: Iterable[Item], case: Case, read: Callable[[Item, Case], Iterable[tuple[Part, Case]]]
 ) -> Iterator[tuple[tuple[Part, ...], Case]]:
     """Yields the results of `read` for all items in each case; conditions carry over to the next item."""
-    found: Iterator[tuple[tuple[Part, ...], Case]] = iter([((), case)])
+    results: Iterator[tuple[tuple[Part, ...], Case]] = iter([((), case)])
 
     def extended(
         item: Item, before: Iterator[tuple[tuple[Part, ...], Case]]
@@ -65,8 +66,8 @@ def through(
             yield from (((*parts, part), then) for part, then in read(item, now))
 
     for item in items:
-        found = extended(item, found)
-    return found
+        results = extended(item, results)
+    return results
 
 
 class Reader:
@@ -74,7 +75,7 @@ class Reader:
 
     def __init__(self, sizes: Mapping[str, int], lets: Mapping[str, Expression]) -> None:
         self.sizes, self.lets = sizes, lets
-        self.left = 20_000  # cases of a text
+        self.left = 20_000  # cases that the text may still have
 
     def start(self) -> Case:
         """Returns the case with only the smallest sizes as conditions."""
@@ -90,7 +91,7 @@ class Reader:
         for case in cases:
             self.left -= 1
             if self.left < 0:
-                tokens = [*(one.token for one in clauses.conditions), *(one.token for one in clauses.ranges)]
+                tokens = [clause.token for clause in (*clauses.conditions, *clauses.ranges)]
                 raise NotCoveredError("the text has too many cases", tokens[0] if tokens else None)
             yield case
 
@@ -130,7 +131,7 @@ class Reader:
             else:
                 yield Affine.of(name), case
         elif isinstance(expression, Negation):
-            raise NotCoveredError("a truth is used as a number", expression.token)
+            raise NotCoveredError("a comparison is used as a number", expression.token)
         else:
             for (left, right), now in self.forms((expression.left, expression.right), case):
                 yield from self._operation(expression, left, right, now)
@@ -155,16 +156,16 @@ class Reader:
             raise NotCoveredError(f"({left}) {sign} ({right}) is not affine", token)
 
     def _divided(self, token: Token, form: Affine, by: int, case: Case) -> Iterator[tuple[Affine, Case]]:
-        """Divides by a number: one case for each remainder."""
+        """Divides by a number, with a case for each remainder."""
         if by == 0:
-            return  # not a program
+            return  # the text is not a program
         key = (form, by)
         ways = [case.remainders[key]] if key in case.remainders else range(0, by, 1 if by > 0 else -1)
         if form.constant is not None:
             ways = [int(form.constant) % by]
         self.left -= len(ways) - 1
         if self.left < 0:
-            raise NotCoveredError(f"remainders by {by} are too many cases", token)
+            raise NotCoveredError(f"remainders modulo {by} give too many cases", token)
         for rest in ways:
             now = case if form.constant is not None else replace(case, remainders={**case.remainders, key: rest})
             yield (Affine.of(rest) if token.text == "%" else (form - rest) * Fraction(1, by)), now
@@ -173,7 +174,11 @@ class Reader:
         """Divides by a size; the ranges must imply that the quotient is -1, 0 or 1."""
         for outside in ([by * -1], [-1 * by - form - 1], [form - by * 2]):
             if feasible([*case.known, *outside]):
-                raise NotCoveredError(f"({form}) {token.text} ({by}) is not between -1 and 1 times ({by})", token)
+                raise NotCoveredError(
+                    f"in ({form}) {token.text} ({by}), the first operand must be at least -1 times and less than 2 "
+                    "times the second",
+                    token,
+                )
         for quotient in (-1, 0, 1):
             rest = form - by * quotient
             for now in case.where(rest, by - rest - 1):
@@ -198,7 +203,7 @@ class LineCase:
 
     token: Token
     case: Case
-    indices: frozenset[str]  # its own variables
+    indices: frozenset[str]  # the variables of this line
     bits: tuple[BitBox, ...]
     values: tuple[Affine, ...] = ()
     targets: tuple[BitBox, ...] = ()
@@ -208,7 +213,7 @@ _Tested = tuple[tuple[BitBox, ...], tuple[Affine, ...]]
 
 
 class Lines:
-    """Cells, blocks and rules of a text, given the smallest values of its sizes and the derived numbers."""
+    """The cells, blocks and rules of a text, given the smallest values of its sizes and the derived numbers."""
 
     def __init__(
         self, rules: RuleText, sizes: Mapping[str, int], lets: Mapping[str, Expression], rest_as_cells: bool
@@ -219,21 +224,21 @@ class Lines:
 
     @cached_property
     def cells(self) -> list[LineCase]:
-        """Returns the cells. Without `cell` lines every block is a cell; in a node program, every remaining block."""
+        """The cells. Without `cell` lines every block is a cell; in a node program, so is every remaining block."""
         lines: list[syntax.Cell | syntax.Block] = [*self.text.each(syntax.Cell)]
         if not lines or self.rest_as_cells:
             lines += self.text.each(syntax.Block)
-        return [found for line in lines for found in self.members(line, "")]
+        return [case for line in lines for case in self.members(line, "")]
 
     @cached_property
     def blocks(self) -> list[LineCase]:
-        """Returns the blocks, whose indices have one mark."""
-        return [found for line in self.text.each(syntax.Block) for found in self.members(line, "'")]
+        """The blocks, whose indices have one mark."""
+        return [case for line in self.text.each(syntax.Block) for case in self.members(line, "'")]
 
     @cached_property
     def rules(self) -> list[LineCase]:
-        """Returns the rules, whose indices have two marks."""
-        return [found for line in self.text.each(syntax.WhenClause) for found in self.rule(line)]
+        """The rules, whose indices have two marks."""
+        return [case for line in self.text.each(syntax.WhenClause) for case in self.rule(line)]
 
     def members(self, line: syntax.Cell | syntax.Block, mark: str) -> Iterator[LineCase]:
         """Yields the cases of a line that groups bits."""
@@ -253,7 +258,7 @@ class Lines:
     def tested(
         self, test: syntax.Test, case: Case
     ) -> Iterator[tuple[tuple[tuple[BitBox, ...], tuple[Affine, ...]], Case]]:
-        """Yields the bits that a rule tests, and the values it compares them with."""
+        """Yields the bits that a rule tests, and the values that it compares them with."""
         right = test.right
         if isinstance(right, Named) and right.text in self.extents:
             right = syntax.BitRef(right.token, ())
@@ -285,16 +290,16 @@ class Lines:
                 raise NotCoveredError(f"the number of bits of {box.array}[...] depends on the size", reference.token)
             places = product(*(range(int(length or 0) + 1) for length in lengths))
             bits = [[first + k for (first, _), k in zip(box.ranges, place, strict=True)] for place in places]
-            yield [BitBox(box.array, tuple((one, one) for one in bit)) for bit in bits], now
+            yield [BitBox(box.array, tuple((form, form) for form in bit)) for bit in bits], now
 
     def extents_at_least_one(self) -> list[Affine]:
         """Returns the forms that must not be negative in a program: each extent minus one."""
-        found = []
+        lengths = []
         for extents in self.extents.values():
             for extent in extents:
                 forms = [form for form, _ in self.reader.form(extent, self.reader.start())]
-                found += [form - 1 for form in forms if len(forms) == 1]
-        return found
+                lengths += [form - 1 for form in forms if len(forms) == 1]
+        return lengths
 
 
 def _own(clauses: syntax.Clauses, mark: str) -> frozenset[str]:

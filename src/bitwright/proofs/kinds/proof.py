@@ -1,4 +1,4 @@
-"""Proves which kinds of cells a rule text has at every size, by checking all sizes up to a cut-off from the theorem."""
+"""Proves which kinds of cells a rule text has at every size, by checking all sizes up to the theorem's cut-off."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from bitwright.rules.text import RuleText, parse_any, syntax
 from bitwright.rules.text.rule_text import words_of
 
 GRAPH = {"nodes": 16, "ports": 48}  # numbers of a graph and their defaults
-_SAY_CELLS = syntax.BitsDeclaration | syntax.Block | syntax.Cell | syntax.WhenClause
+_CELL_LINES = syntax.BitsDeclaration | syntax.Block | syntax.Cell | syntax.WhenClause
 
 
 @dataclass(frozen=True)
 class SizedText:
     """A rule text with variable sizes.
 
-    `sizes` are the independent numbers that its bits, blocks, cells and rules depend on, with their values in the text.
-    In a node program they include every `let` that mentions `nodes` or `ports`, which has some value on any graph.
-    `lets` are the numbers derived from sizes.
+    `sizes` are the independent numbers on which its bits, blocks, cells and rules depend, with their values in the
+    text. In a node program they include every `let` that mentions `nodes` or `ports`, since its value varies with the
+    graph. `lets` are the numbers derived from sizes.
     """
 
     rules: RuleText
@@ -42,11 +42,11 @@ class SizedText:
 
     @classmethod
     def read(cls, text: str, given_lets: Collection[str] = ()) -> SizedText:
-        """Reads a valid text; given numbers are sizes, even if they could be derived from others."""
+        """Reads a valid text; the numbers in `given_lets` are sizes even if they could be derived from others."""
         rules = RuleText.of(text)
-        given = GRAPH if rules.tree.is_node_program else {}
-        names = {*rules.lets, *given}
-        used = names & words_of(item for item in rules.tree.statements if isinstance(item, _SAY_CELLS))
+        graph = GRAPH if rules.tree.is_node_program else {}
+        names = {*rules.lets, *graph}
+        used = names & words_of(item for item in rules.tree.statements if isinstance(item, _CELL_LINES))
         sizes: dict[str, int] = {}
         follow: dict[str, Expression] = {}
         for name, value in reversed(rules.lets.items()):
@@ -54,35 +54,35 @@ class SizedText:
                 above = names & words_of([value])
                 if isinstance(value, Constant):
                     sizes[name] = value.value
-                elif name in given_lets or above & given.keys():
+                elif name in given_lets or above & graph.keys():
                     sizes[name] = 4
                 else:
                     follow[name] = value
                     used |= above
-        sizes |= {name: GRAPH[name] for name in sorted(used & given.keys())}
-        return cls(rules, {name: sizes[name] for name in (*rules.lets, *given) if name in sizes}, follow)
+        sizes |= {name: GRAPH[name] for name in sorted(used & graph.keys())}
+        return cls(rules, {name: sizes[name] for name in (*rules.lets, *graph) if name in sizes}, follow)
 
     @property
     def is_node_program(self) -> bool:
-        """Whether its sizes may come from graphs."""
+        """Whether its sizes may be those of a graph."""
         return self.rules.tree.is_node_program
 
     def at(self, *values: int) -> Program | None:
         """Returns the program at these sizes, in the order of `sizes`; None if there is none."""
-        asked = dict(zip(self.sizes, values, strict=True))
+        numbers = dict(zip(self.sizes, values, strict=True))
         if not self.is_node_program:
-            found = self.rules.at_or_none(asked)
-            return None if found is None else found.program
-        lets = {name: value for name, value in asked.items() if name not in GRAPH}
+            algorithm = self.rules.at_or_none(numbers)
+            return None if algorithm is None else algorithm.program
+        lets = {name: value for name, value in numbers.items() if name not in GRAPH}
         try:
-            return self.rules.schema(lets, *(asked.get(name, own) for name, own in GRAPH.items())).program
+            return self.rules.schema(lets, *(numbers.get(name, usual) for name, usual in GRAPH.items())).program
         except ProgramError:
             return None
 
 
 FORMAT = "bitwright kinds certificate 1"
 _MOST_SIZES = 4_096  # up to the cut-off
-_FIRST_TRIED = 64  # sizes to try for the smallest at which a text is a program
+_FIRST_TRIED = 64  # the largest size to try as the smallest at which a text is a program
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class SeenKind:
 
 @dataclass(frozen=True)
 class LineProof:
-    """The dependencies of the kinds of one line's cells in one case."""
+    """The atoms, modulus and cut-offs on which the kinds of one line's cells depend in one case."""
 
     line: int
     atoms: tuple[Affine, ...]
@@ -117,14 +117,14 @@ class KindsProof:
     expanded: tuple[tuple[int, ...], ...]  # the sizes that were checked
     kinds: tuple[SeenKind, ...]
     refusal: str | None = None  # the line and the reason, if the theorem does not cover the text
-    of_text: bool = True  # whether it is about a rule text rather than a fixed program
+    of_text: bool = True  # whether it is about a rule text instead of a fixed program
 
     def __bool__(self) -> bool:
         return self.verdict == "proved"
 
     @property
     def about(self) -> CoveredSizes:
-        """The sizes that it covers; a single program may be below the smallest size of the theorem."""
+        """The sizes covered; individual programs may be smaller than the smallest size of the theorem."""
         if len(self.smallest) == 1:
             return CoveredSizes(dict(zip(self.smallest, min(self.expanded), strict=True)))
         return CoveredSizes(self.smallest)
@@ -142,7 +142,7 @@ class KindsProof:
         )
 
     def claim(self) -> Claim:
-        """The link of the chain about sizes."""
+        """Returns the result as a claim about sizes."""
         kinds = counted(len(self.kinds), "kind")
         if self.verdict == "proved":
             sizes = str(self.about) if self.of_text else ONE_SIZE
@@ -152,7 +152,7 @@ class KindsProof:
         return Claim("sizes", "not decided", "none", self.method, f"not decided at every size: {self.refusal}")
 
     def certificate(self) -> dict[str, Any]:
-        """The proof as JSON; a checker recomputes all of it by expanding every size up to the cut-offs."""
+        """Returns the proof as JSON; a checker recomputes all of it by expanding every size up to the cut-offs."""
         return {
             "format": FORMAT,
             "text_sha256": self.digest,
@@ -161,16 +161,16 @@ class KindsProof:
             "modulus": self.modulus,
             "lines": [
                 {
-                    "line": one.line,
-                    "atoms": sorted(map(str, one.atoms)),
-                    "modulus": one.modulus,
-                    "cutoffs": dict(one.cutoffs),
+                    "line": line.line,
+                    "atoms": sorted(map(str, line.atoms)),
+                    "modulus": line.modulus,
+                    "cutoffs": dict(line.cutoffs),
                 }
-                for one in self.lines
+                for line in self.lines
             ],
             "kinds": [
-                {"blocks": one.kind.blocks, "ports": one.kind.ports, "sizes": dict(one.sizes), "cell": one.cell}
-                for one in self.kinds
+                {"blocks": seen.kind.blocks, "ports": seen.kind.ports, "sizes": dict(seen.sizes), "cell": seen.cell}
+                for seen in self.kinds
             ],
         }
 
@@ -178,8 +178,8 @@ class KindsProof:
 def prove_kinds(what: Algorithm | NodeProgram | str) -> KindsProof:
     """Proves which kinds of cells a rule text has at every size, or names the line that the theorem does not cover.
 
-    Cells are the text's own, not tiles of them. For a
-    program made by Python code, or opened without sizes, only this single program is checked.
+    Cells are those of the text, not tiles of them. If a program was built by Python code, or opened without sizes, only
+    that program is checked.
 
     >>> text = '''let l = 4
     ... bits p[l]
@@ -197,8 +197,7 @@ def prove_kinds(what: Algorithm | NodeProgram | str) -> KindsProof:
         what = parse_any(what)  # raises ProgramError if it is invalid
     if text is None:
         return replace(_proved(SizedText.read(what.text())), of_text=isinstance(what, NodeProgram))
-    given = what.sizing.numbers if what.sizing is not None else ()
-    return _proved(SizedText.read(text, given))
+    return _proved(SizedText.read(text, what.sizing.numbers if what.sizing is not None else ()))
 
 
 def _proved(sized: SizedText) -> KindsProof:
@@ -207,14 +206,14 @@ def _proved(sized: SizedText) -> KindsProof:
         smallest = _smallest(sized)
         while True:  # until the text is a program at every size from the smallest on
             lines, valid = _line_proofs(sized, smallest)
-            L0 = {size: max([smallest[size], *(one.cutoffs[size] for one in lines)]) for size in sized.sizes}
+            L0 = {size: max([smallest[size], *(line.cutoffs[size] for line in lines)]) for size in sized.sizes}
             expanded = _expanded(sized, smallest, L0, valid)
             wrong = next((values for values in reversed(expanded) if sized.at(*values) is None), None)
             if wrong is None:
                 break
             if len(smallest) > 1 or wrong[0] >= _FIRST_TRIED:
-                at = ", ".join(f"{name}={value}" for name, value in zip(smallest, wrong, strict=True))
-                raise NotCoveredError(f"the text is not a program at {at}")
+                sizes = ", ".join(f"{name}={value}" for name, value in zip(smallest, wrong, strict=True))
+                raise NotCoveredError(f"the text is not a program at {sizes}")
             smallest = {name: value + 1 for name, value in zip(smallest, wrong, strict=True)}
     except NotCoveredError as error:
         return KindsProof("not decided", digest, {}, {}, 0, (), (), (), str(error))
@@ -223,32 +222,32 @@ def _proved(sized: SizedText) -> KindsProof:
     for values in (*below, *expanded):
         if (program := sized.at(*values)) is not None:
             seen.append(values)
-            sizes, firsts = dict(zip(sized.sizes, values, strict=True)), None
+            numbers, firsts = dict(zip(sized.sizes, values, strict=True)), None
             for number, kind in enumerate(program.kinds.kinds):
                 if kind not in kinds:
                     firsts = firsts or first_cells(program, program.cells, program.kinds)
-                    kinds[kind] = SeenKind(kind, sizes, firsts[number].blocks[0][0])
-    modulus, in_order = lcm(*(one.modulus for one in lines)), tuple(kinds[kind] for kind in sorted(kinds))
+                    kinds[kind] = SeenKind(kind, numbers, firsts[number].blocks[0][0])
+    modulus, in_order = lcm(*(line.modulus for line in lines)), tuple(kinds[kind] for kind in sorted(kinds))
     return KindsProof("proved", digest, smallest, L0, modulus, lines, tuple(seen), in_order)
 
 
 def _smallest(sized: SizedText) -> dict[str, int]:
     """Returns the first value of each size at which the text is a program, with the other sizes as in the text.
 
-    An extent below 1 that also depends on other sizes is left to the theorem.
+    The theorem handles extents below 1 that also depend on other sizes.
     """
     extents = _extents(sized)
-    found = {}
-    for (name, own), first in zip(sized.sizes.items(), _first(sized), strict=True):
+    smallest = {}
+    for (name, usual), first in zip(sized.sizes.items(), _first(sized), strict=True):
         others = [form for form in extents if form.names - {name}]
-        for value in range(first, max(own, _FIRST_TRIED) + 1):
+        for value in range(first, max(usual, _FIRST_TRIED) + 1):
             values = {**sized.sizes, name: value}
             if _negative(others, values) or sized.at(*values.values()) is not None:
-                found[name] = value
+                smallest[name] = value
                 break
         else:
-            raise NotCoveredError(f"the text is not a program at any {name} up to {max(own, _FIRST_TRIED)}")
-    return found
+            raise NotCoveredError(f"the text is not a program at any {name} up to {max(usual, _FIRST_TRIED)}")
+    return smallest
 
 
 def _extents(sized: SizedText) -> list[Affine]:
@@ -256,7 +255,7 @@ def _extents(sized: SizedText) -> list[Affine]:
 
 
 def _first(sized: SizedText) -> list[int]:
-    """Returns the first value of each size at which no array that depends only on it is empty; 0 if there is none."""
+    """Returns the first value of each size at which no array that depends only on it is empty, or else 0."""
     alone = [form for form in _extents(sized) if len(form.names) == 1]
     return [max((ceil(-form[ONE] / form[name]) for form in alone if form[name] > 0), default=0) for name in sized.sizes]
 
@@ -288,5 +287,5 @@ def _expanded(
     """Returns all sizes up to the cut-off."""
     ranges = [range(smallest[name], L0[name] + 1) for name in sized.sizes]
     if (points := prod(map(len, ranges))) > _MOST_SIZES:
-        raise NotCoveredError(f"{points:,} sizes up to the cut-off are too many to check")
+        raise NotCoveredError(f"there are {points:,} sizes up to the cut-off; at most {_MOST_SIZES:,} can be checked")
     return [at for at in product(*ranges) if not _negative(valid, dict(zip(sized.sizes, at, strict=True)))]

@@ -1,4 +1,4 @@
-"""Proofs at a fixed size: all runs of a program as one graph of literals, and a SAT solver."""
+"""Proves functions at a fixed size, with all runs of a program as one graph of literals and a SAT solver."""
 
 from bitwright.proofs.unrolling.proof import prove_at_size
 

@@ -1,4 +1,4 @@
-"""An and-inverter graph: conjunctions and negations, each built once, with constants folded away."""
+"""And-inverter graphs, in which every conjunction is built once and constants are folded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Literal = int
 
 
 class AndGraph:
-    """Nodes in the order of their creation: inputs, and conjunctions of two earlier literals.
+    """The nodes of a graph in the order of their creation: inputs, and conjunctions of two earlier literals.
 
     >>> graph = AndGraph()
     >>> a, b = graph.input(), graph.input()
@@ -18,65 +18,65 @@ class AndGraph:
     """
 
     def __init__(self) -> None:
-        self.left: list[Literal] = [0]  # of a conjunction; an input and the constant have 0 twice
-        self.right: list[Literal] = [0]
-        self.inputs: list[int] = []  # nodes
+        self.left: list[Literal] = [0]  # the first operand of each node; 0 for inputs and the constant
+        self.right: list[Literal] = [0]  # the second operand
+        self.inputs: list[int] = []  # the nodes that are inputs
         self._known: dict[tuple[Literal, Literal], Literal] = {}
 
     def __len__(self) -> int:
         return len(self.left)
 
     def input(self) -> Literal:
-        """A new literal that may be either."""
+        """Adds an input and returns its literal."""
         self.inputs.append(len(self.left))
         self.left.append(0)
         self.right.append(0)
         return 2 * len(self.left) - 2
 
     def both(self, a: Literal, b: Literal) -> Literal:
-        """a and b."""
+        """Returns a and b."""
         if a > b:
             a, b = b, a
         if a == FALSE or a == b ^ 1:
             return FALSE
         if a in (TRUE, b):
             return b
-        found = self._known.get((a, b))
-        if found is None:
-            found = self._known[a, b] = 2 * len(self.left)
+        literal = self._known.get((a, b))
+        if literal is None:
+            literal = self._known[a, b] = 2 * len(self.left)
             self.left.append(a)
             self.right.append(b)
-        return found
+        return literal
 
     def either(self, a: Literal, b: Literal) -> Literal:
-        """a or b."""
+        """Returns a or b."""
         return self.both(a ^ 1, b ^ 1) ^ 1
 
     def differ(self, a: Literal, b: Literal) -> Literal:
-        """a xor b; the negations of its arguments are moved outside, so that it is built once."""
+        """Returns a xor b; negations of the arguments are moved outside, which lets all four forms share nodes."""
         sign = (a ^ b) & 1
         a, b = a & ~1, b & ~1
         return self.either(self.both(a ^ 1, b), self.both(a, b ^ 1)) ^ sign
 
     def choose(self, condition: Literal, then: Literal, otherwise: Literal) -> Literal:
-        """`then` if the condition holds, else `otherwise`."""
+        """Returns `then` if the condition is true, and `otherwise` if it is false."""
         if then == otherwise:
             return then
         return self.either(self.both(condition, then), self.both(condition ^ 1, otherwise))
 
     def all(self, literals: Iterable[Literal]) -> Literal:
-        """Whether all of them hold."""
-        held = TRUE
+        """Returns whether all literals are true."""
+        result = TRUE
         for literal in literals:
-            held = self.both(held, literal)
-        return held
+            result = self.both(result, literal)
+        return result
 
     def any(self, literals: Iterable[Literal]) -> Literal:
-        """Whether one of them holds."""
+        """Returns whether any literal is true."""
         return self.all(literal ^ 1 for literal in literals) ^ 1
 
     def evaluate(self, given: Sequence[int], ones: int = 1) -> list[int]:
-        """The value of every node where the inputs, in order, have these values; bit-parallel with `ones` = 0b11..1."""
+        """Returns the value of every node for these input values, in order; bit-parallel with `ones` = 0b11..1."""
         values, left, right = [0] * len(self.left), self.left, self.right
         for node, value in zip(self.inputs, given, strict=True):
             values[node] = value
@@ -87,7 +87,7 @@ class AndGraph:
         return values
 
     def cone(self, literals: Iterable[Literal]) -> list[int]:
-        """The nodes that these literals depend on, in order."""
+        """Returns the nodes on which these literals depend, in order."""
         seen, ahead = set(), [literal >> 1 for literal in literals]
         while ahead:
             node = ahead.pop()

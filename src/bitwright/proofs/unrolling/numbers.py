@@ -1,4 +1,4 @@
-"""Integers made of literals, and what `ensure` and `where` lines say of them."""
+"""Integers whose bits are literals, and `ensure` and `where` lines about them as goals."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from bitwright.rules.expressions import Combined, Constant, Expression, Named, N
 
 
 class Number:
-    """An integer in two's complement, its lowest bit first, as wide as needed, so that nothing overflows.
+    """An integer in two's complement, lowest bit first, with as many bits as needed to avoid overflow.
 
-    A comparison gives the number 1 or 0.
+    A comparison returns the number 1 or 0.
 
     >>> graph = AndGraph()
     >>> (Number.of(graph, -7) * 3).known, (Number.of(graph, 2) < 3).known, Number.of(graph, -2).bits
@@ -28,25 +28,25 @@ class Number:
 
     @classmethod
     def of(cls, graph: AndGraph, value: int | Number) -> Number:
-        """The number with a known value."""
+        """Returns a constant as a number; returns a number unchanged."""
         if isinstance(value, Number):
             return value
         return cls(graph, [value >> place & 1 for place in range(value.bit_length() + 1)])
 
     @property
     def known(self) -> int | None:
-        """Its value, if it does not depend on anything."""
+        """The value, if it is constant, otherwise None."""
         if any(bit > TRUE for bit in self.bits):
             return None
         return sum(bit << place for place, bit in enumerate(self.bits[:-1])) - (self.bits[-1] << len(self.bits) - 1)
 
     @property
     def truth(self) -> Literal:
-        """Whether it is not 0."""
+        """Whether the number is nonzero."""
         return self.graph.any(self.bits)
 
     def bit(self, place: int) -> Number:
-        """The number 1 or 0 of one of its bits, from 0."""
+        """Returns a bit, counted from 0, as the number 1 or 0."""
         return Number(self.graph, [self.bits[min(place, len(self.bits) - 1)]], signed=False)
 
     def _wide(self, width: int) -> tuple[Literal, ...]:
@@ -70,7 +70,7 @@ class Number:
         return self._plus(~Number.of(self.graph, other), TRUE)
 
     def __mul__(self, other: Number | int) -> Number:
-        """Shifts one factor for every bit of the other; a constant is better the other."""
+        """Adds up shifted copies of one factor, one for each bit of the other, preferably a constant."""
         a, b, graph = self, Number.of(self.graph, other), self.graph
         if a.known is not None:
             a, b = b, a
@@ -82,11 +82,13 @@ class Number:
     def __pow__(self, exponent: Number) -> Number:
         base, power = self.known, exponent.known
         assert base is not None
-        assert power is not None  # a line has only constants for powers
+        assert power is not None  # powers in a line are constants
         return Number.of(self.graph, base**power)
 
     def divided(self, by: Number) -> tuple[Number, Number]:
-        """Quotient, rounded down, and remainder, for a divisor of 0 or more; 0 and the number itself where that is 0.
+        """Returns the quotient, rounded down, and the remainder for a nonnegative divisor.
+
+        Division by 0 returns 0 and the number itself.
 
         >>> graph = AndGraph()
         >>> [number.known for number in Number.of(graph, -7).divided(Number.of(graph, 3))]
@@ -97,17 +99,19 @@ class Number:
             power = fixed.bit_length() - 1
             return Number(graph, a[min(power, len(a) - 1) :]), Number(graph, self._wide(power)[:power], signed=False)
         sign, rest, quotient = a[-1], Number.of(graph, 0), list[Literal]()
-        for bit in reversed(a[:-1]):  # of the number, or of -1 minus it if it is negative
+        for bit in reversed(a[:-1]):  # of the number, or of -1 minus the number if it is negative
             rest = Number(graph, (graph.differ(bit, sign), *rest.bits[:-1]), signed=False)
             short = rest - by
             quotient.append(short.bits[-1] ^ 1)
             rest = _chosen(short.bits[-1], rest, short)
-            rest = Number(graph, rest._wide(len(by.bits))[: len(by.bits) - 1], signed=False)  # it is below `by`
-        whole = Number(graph, [graph.both(by.truth, graph.differ(bit, sign)) for bit in (*reversed(quotient), FALSE)])
-        return whole, _chosen(by.truth, _chosen(sign, by + ~rest, rest), self)
+            rest = Number(
+                graph, rest._wide(len(by.bits))[: len(by.bits) - 1], signed=False
+            )  # the remainder is below `by`
+        bits = [graph.both(by.truth, graph.differ(bit, sign)) for bit in (*reversed(quotient), FALSE)]
+        return Number(graph, bits), _chosen(by.truth, _chosen(sign, by + ~rest, rest), self)
 
     def same_bits(self, other: Number | int) -> list[Literal]:
-        """One literal for each place, lowest first, that says that both numbers agree there."""
+        """Returns a literal for each bit, lowest first, that is true if both numbers agree in it."""
         other = Number.of(self.graph, other)
         width = max(len(self.bits), len(other.bits))
         return [self.graph.differ(x, y) ^ 1 for x, y in zip(self._wide(width), other._wide(width), strict=True)]
@@ -144,7 +148,7 @@ class Number:
 
 
 def _chosen(condition: Literal, then: Number, otherwise: Number) -> Number:
-    """`then` if the condition holds, else `otherwise`."""
+    """Returns `then` if the condition is true, and `otherwise` if it is false."""
     width = max(len(then.bits), len(otherwise.bits))
     pairs = zip(then._wide(width), otherwise._wide(width), strict=True)
     return Number(then.graph, [then.graph.choose(condition, x, y) for x, y in pairs])
@@ -154,7 +158,7 @@ Numbers = Mapping[str, Number]
 
 
 def goals(graph: AndGraph, line: EnsureLine, inputs: Numbers, values: Numbers) -> list[Literal]:
-    """Literals that all hold exactly where the line does; of an equation one for each bit, lowest first."""
+    """Returns literals that are all true exactly if the line is; an equation has one for each bit, lowest first."""
     return [goal for row in line.rows() for goal in _goals(line.truth, _Reader(graph, line, inputs, values, row))]
 
 
@@ -169,7 +173,7 @@ def _goals(truth: Expression, number: _Reader) -> Iterator[Literal]:
 
 
 class _Reader:
-    """The values of expressions: names get theirs in the same order of places as in `EnsureLine.value`."""
+    """Evaluates expressions; names are looked up in the same order as in `EnsureLine.value`."""
 
     def __init__(
         self, graph: AndGraph, line: EnsureLine, inputs: Numbers, values: Numbers, row: Mapping[str, int]
@@ -184,8 +188,8 @@ class _Reader:
         if isinstance(part, Negation):
             return self(part.body) == 0
         if isinstance(part, Named):
-            place = next(one for one in (self.entered if part.entered else self.places) if part.text in one)
-            number = Number.of(self.graph, place[part.text])
+            values = next(place for place in (self.entered if part.entered else self.places) if part.text in place)
+            number = Number.of(self.graph, values[part.text])
             index = None if part.index is None else self(part.index).known
             return number if index is None else number.bit(index - 1)
         left, right = self(part.left), self(part.right)

@@ -9,11 +9,11 @@ from bitwright.rules.algorithm import Algorithm
 from bitwright.rules.expressions import Combined, Constant, Expression, Named
 
 Key = TypeVar("Key")
-Polynomial = dict[tuple[str, ...], int]  # monomials, their names in order, and coefficients other than 0
+Polynomial = dict[tuple[str, ...], int]  # sorted names of each monomial, and its nonzero coefficient
 
 
 def combine(a: Mapping[Key, Any], b: Mapping[Any, Any], factor: int = 1) -> dict[Key, Any]:
-    """a + factor * b, for polynomials or any other sums with a number for each key.
+    """Returns a + factor * b, for polynomials or any other sums with a number for each key.
 
     >>> combine({("x",): 2}, {("x",): 1, (): 3}, -2)
     {(): -6}
@@ -25,7 +25,7 @@ def combine(a: Mapping[Key, Any], b: Mapping[Any, Any], factor: int = 1) -> dict
 
 
 def multiply(a: Polynomial, b: Polynomial) -> Polynomial:
-    """a * b.
+    """Returns a * b.
 
     >>> multiply({("x",): 1, (): 1}, {("x",): 1, (): -1})
     {('x', 'x'): 1, (): -1}
@@ -36,8 +36,8 @@ def multiply(a: Polynomial, b: Polynomial) -> Polynomial:
     return total
 
 
-def substitute(a: Polynomial, given: Mapping[str, Polynomial]) -> Polynomial:
-    """a with polynomials for some of its names.
+def substitute(a: Polynomial, values: Mapping[str, Polynomial]) -> Polynomial:
+    """Returns a with polynomials substituted for some of its names.
 
     >>> substitute({("x", "y"): 3}, {"x": {("y",): 1, (): 1}})
     {('y', 'y'): 3, ('y',): 3}
@@ -46,23 +46,26 @@ def substitute(a: Polynomial, given: Mapping[str, Polynomial]) -> Polynomial:
     for names, value in a.items():
         term: Polynomial = {(): value}
         for name in names:
-            term = multiply(term, given.get(name, {(name,): 1}))
+            term = multiply(term, values.get(name, {(name,): 1}))
         total = combine(total, term)
     return total
 
 
 def inputs_by_name(algorithm: Algorithm, taken: Iterable[str]) -> dict[str, Polynomial]:
-    """Inputs as `in.NAME`, for statements that leave out the `in.` where the name is not taken."""
+    """Returns inputs as `in.NAME`, for statements that omit the `in.` of names that are not taken."""
     others = {*(word.name for word in algorithm.inputs)} - {*taken}
     return {name: {(f"in.{name}",): 1} for name in others}
 
 
 class NoPolynomialError(Exception):
-    """An expression is no polynomial."""
+    """Raised if an expression is not a polynomial."""
 
 
 def polynomial(expression: Expression, power: Callable[[Expression], Polynomial | None] = lambda _: None) -> Polynomial:
-    """An expression as a polynomial, an input as `in.NAME`; raises NoPolynomialError. `power` gives powers of 2."""
+    """Returns an expression as a polynomial, with inputs as `in.NAME`; raises NoPolynomialError if it is not one.
+
+    `power` returns a power of 2 with the given exponent, or None.
+    """
     if isinstance(expression, Constant):
         return {(): expression.value} if expression.value else {}
     if isinstance(expression, Named) and expression.index is None:

@@ -1,4 +1,4 @@
-"""Steps and whole runs, symbolically: from every input to its end."""
+"""Unrolls steps and complete runs symbolically, for all inputs at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bitwright.rules import FIXED_POINT, Algorithm, Program, Word
 
 
 class Stepper:
-    """Takes steps of one program in one graph."""
+    """Makes steps of one program in one graph."""
 
     def __init__(self, program: Program, graph: AndGraph) -> None:
         self.graph = graph
@@ -24,12 +24,12 @@ class Stepper:
             self._blocks[block][1].append((config, program.writes(template).tolist()))
 
     def step(self, state: Sequence[Literal]) -> list[Literal]:
-        """The next state: a bit is on where a template that matches writes it."""
+        """Returns the next state, in which a bit is on if a matching template writes it."""
         both, either = self.graph.both, self.graph.either
         after = [FALSE] * len(state)
         for members, templates in self._blocks:
             values = [state[bit] for bit in members]
-            if not any(values) and (not templates or templates[0][0]):  # all off; templates come by configuration
+            if not any(values) and (not templates or templates[0][0]):  # all off; templates are sorted by configuration
                 continue
             for config, writes in templates:
                 matched = 1
@@ -43,11 +43,11 @@ class Stepper:
         return after
 
 
-NODES = 1_000_000  # of a graph; larger ones are not decided
+NODES = 1_000_000  # in a graph; larger graphs are not decided
 
 
 class RunTooLargeError(Exception):
-    """A run with a graph that is larger than allowed."""
+    """Raised if the graph of all runs exceeds its limit."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,11 @@ class UnrolledRun:
     graph: AndGraph
     inputs: dict[str, Number]
     outputs: dict[str, Number]
-    ended: list[Literal]  # they hold where the run has ended within its limit
+    ended: list[Literal]  # all true if the run ends within its limit
 
 
 def unroll(algorithm: Algorithm, nodes: int = NODES) -> UnrolledRun:
-    """All runs of an algorithm. Raises RunTooLargeError."""
+    """Returns all runs of an algorithm in one graph; raises RunTooLargeError if it has too many nodes."""
     graph = AndGraph()
     stepper = Stepper(algorithm.program, graph)
     state = [FALSE] * algorithm.program.bits
@@ -72,10 +72,10 @@ def unroll(algorithm: Algorithm, nodes: int = NODES) -> UnrolledRun:
     inputs = _values(graph, algorithm.inputs, dict(enumerate(state)))
     kept = algorithm.output_bits.tolist()
     ended, taken, earlier = FALSE, 0, state
-    final = dict.fromkeys(kept, FALSE)  # what the outputs were where the run has ended
+    final = dict.fromkeys(kept, FALSE)  # the outputs of runs that have ended
     while True:
-        circling = algorithm.halt is not None and taken > 0 and state == earlier
-        last = circling or taken == algorithm.steps
+        repeats = algorithm.halt is not None and taken > 0 and state == earlier
+        last = repeats or taken == algorithm.steps
         now, after = _ends(algorithm, stepper, state, last)
         now = graph.both(now, ended ^ 1)
         final = {bit: graph.either(final[bit], graph.both(now, state[bit])) for bit in kept}
@@ -87,19 +87,21 @@ def unroll(algorithm: Algorithm, nodes: int = NODES) -> UnrolledRun:
         state = stepper.step(state) if after is None else after
         taken += 1
         if len(graph) > nodes:
-            raise RunTooLargeError(f"its graph has more than {nodes:,} nodes after {taken:,} steps")
+            raise RunTooLargeError(
+                f"the graph of all runs has more than {nodes:,} nodes after {taken:,} steps; try a smaller size"
+            )
     return UnrolledRun(graph, inputs, _values(graph, algorithm.outputs, final), [ended])
 
 
 def _values(graph: AndGraph, words: Sequence[Word], bits: Mapping[int, Literal]) -> dict[str, Number]:
-    """The numbers that words have with these bits."""
+    """Returns the numbers of words with these bits."""
     return {word.name: Number(graph, [bits[bit] for bit in word.bits], word.signed) for word in words}
 
 
 def _ends(
     algorithm: Algorithm, stepper: Stepper, state: list[Literal], last: bool
 ) -> tuple[Literal, list[Literal] | None]:
-    """Whether the run ends in a state, the last that is looked at or not; and the next state, if that was needed."""
+    """Returns whether the run ends in a state, and the next state if it was computed; `last` is the final state."""
     if algorithm.halt is None:
         return (TRUE if last else FALSE), None
     if isinstance(algorithm.halt, int):
@@ -108,7 +110,7 @@ def _ends(
     after = stepper.step(state)
     if after == state:
         return TRUE, after
-    if not last:  # a run that has come to rest stays there, so it may end later as well
+    if not last:  # a fixed point can be detected later, since the state no longer changes
         return FALSE, after
     differ = stepper.graph.any(stepper.graph.differ(a, b) for a, b in zip(state, after, strict=True))
     return differ ^ 1, after
