@@ -94,7 +94,7 @@ def test_a_false_claim_is_refused_alike(nets: dict[str, Path], capsys: Captured,
     file = tmp_path / "c.json"
     found, lie = bw.certify(what, network), {"bits": 99} if network is None else {"states": 7}
     replace(found, own=replace(found.own, **lie)).save(file)  # type: ignore[arg-type]
-    with pytest.raises(bw.ProofError, match="the certificate (says|states)") as refused:
+    with pytest.raises(bw.ProofError, match=r"the certificate (says|states)") as refused:
         bw.Certificate.load(file).check(what, network)
     code, out, _ = said(capsys, "certify", "addition", *words, "--check", file, "--json")
     assert (code, json.loads(out)) == (1, refused.value.to_dict())
