@@ -1,4 +1,4 @@
-(** What half adders do to words of bits, whatever the program: the invariant of ripple-carry addition. *)
+(** The effect of half adders on words of bits in any program: the invariant of ripple-carry addition. *)
 From Coq Require Import List Bool ZArith Lia Arith.
 From Bitwright Require Import Rules Words.
 Import ListNotations.
@@ -15,13 +15,13 @@ Proof.
   rewrite (val_xor_and (S m) p q). cbn [val]. rewrite pow_S. lia.
 Qed.
 
-(** Words over time: one step of the adder, at places 1..n. The last carry is not looked at. *)
+(** Words over time: one step of the adder at positions 1..n, without the last carry. *)
 Definition adds (n : nat) (p q c p' q' c' : nat -> bool) : Prop :=
   (forall i, (1 <= i <= n)%nat -> p' i = xorb (p i) (q i)) /\
   (forall i, (1 <= i <= n)%nat -> q' i = (2 <=? i)%nat && c (i - 1)%nat) /\
   (forall i, (1 <= i < n)%nat -> c' i = p i && q i).
 
-(** After t steps the first places are at rest. *)
+(** After t steps the first t positions no longer change. *)
 Definition rests (n t : nat) (q c : nat -> bool) : Prop :=
   (forall i, (1 <= i <= n)%nat -> (2 * i <= t)%nat -> q i = false) /\
   (forall i, (1 <= i < n)%nat -> (2 * i + 1 <= t)%nat -> c i = false).

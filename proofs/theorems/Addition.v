@@ -10,7 +10,7 @@ Import ListNotations.
 Definition start (l : nat) (x y : Z) : state name := all_of [word_is "p" l x; word_is "q" l y].
 Definition sum (l : nat) (s : state name) : Z := (word s "p" l + 2 ^ Z.of_nat l * Z.b2z (s (at_ "c" l)))%Z.
 
-(** * What a step makes of every bit *)
+(** * The value of every bit after a step *)
 Lemma next_p l s i : 1 <= i <= l -> step (rules l) s (at_ "p" i) = xorb (s (at_ "p" i)) (s (at_ "q" i)).
 Proof. intros I. unfold rules. next_bit. by_cases. bools s. Qed.
 Lemma next_q l s i : 1 <= i <= l -> step (rules l) s (at_ "q" i) = (2 <=? i) && s (at_ "c" (i - 1)).
@@ -42,7 +42,7 @@ Proof.
     split; [|now apply (rests_step l t _ _ _ _ _ _ A)].
     pose proof (content_step l _ _ _ _ _ _ L A) as E. cbn beta in E.
     rewrite next_c by lia. rewrite Nat.eqb_refl. cbn [andb].
-    (* the last carry is never written twice: the sum would be too large *)
+    (* the last carry is never written twice, since the sum would be too large *)
     pose proof (content_pos l (fun i => step (rules l) s (at_ "p" i)) (fun i => step (rules l) s (at_ "q" i)) (fun i => step (rules l) s (at_ "c" i))).
     destruct (s (at_ "p" l) && s (at_ "q" l)), (s (at_ "c" l)); cbn [orb Z.b2z] in *; lia.
 Qed.

@@ -13,7 +13,7 @@ Inductive bit :=
   (* the words *)
   | Word (k j : nat) | Read (k j : nat) | Erase (k j : nat) | Store (k j : nat) | Stored (k j : nat)
   | Second (k : nat) | Third (k : nat)
-  (* what is read, on its way up: level, node, bit *)
+  (* bits read from memory, moving up the tree: level, node, bit *)
   | Rising (l q j : nat)
   (* the port *)
   | Arriving (j : nat) | IsA (j : nat) | IsB (j : nat) | IsC (j : nat) | IsSubtrahend (j : nat) | IsMinuend (j : nat)
@@ -70,12 +70,12 @@ Variables A n : nat.  (* bits of an address, bits of a word *)
 
 Definition words : nat := 2 ^ A.
 Definition depth : nat := (A + 1) / 2.
-(** Address bits that are undecided at a level: each level decides two, the first one if A is odd. *)
+(** The number of undecided address bits at a level. Each level decides two, except that the first decides one if A is odd. *)
 Definition below (d : nat) : nat := match d with O => A | S _ => 2 * (depth - d) end.
 Definition digit (d : nat) : nat := below d - below (S d).
 Definition nodes (d : nat) : nat := 2 ^ (A - below d).
 Definition levels : nat := Nat.log2_up n.  (* of the prefix of carries *)
-(** Levels of the reading tree; extra ones let the counter finish. *)
+(** The number of levels of the reading tree; additional levels give the counter time to finish. *)
 Definition pad : nat := (n - 3 - levels - 4 * depth + 1) / 2.
 Definition rise : nat := depth + pad.
 Definition span (l : nat) : nat := below (depth - l).
@@ -83,7 +83,7 @@ Definition answer : nat := depth + rise.
 Definition subtract : nat := 2 * answer + 3.
 Definition last : nat := subtract + levels.
 Definition steps : nat := 2 * answer + 7 + levels.
-(** Width of a level of the tree that finds a result of 0. *)
+(** The width of a level of the tree that detects a result of 0. *)
 Fixpoint width (l : nat) : nat := match l with O => n | S l => (width l + 1) / 2 end.
 
 (** * 4. Wires *)
@@ -93,7 +93,7 @@ Definition launch_read : list bit := Token 0 0 :: vector (Gate 0 0) (below 1).
 Definition launch_write : list bit := launch_read ++ Writes 0 0 :: vector (DataGate 0 0) n.
 Definition launch_fetch : list bit := launch_read ++ [Fetches 0 0].
 
-(** What a node sets for its child c, by kind of token: a level further down, or at the words. *)
+(** What a node sets for its child c, by kind of token: one level down, or at the words. *)
 Definition inner (d c : nat) : list (list bit) :=
   [Token (S d) c :: vector (Gate (S d) c) (below (S (S d))); Writes (S d) c :: vector (DataGate (S d) c) n; [Fetches (S d) c]].
 Definition leaf (c : nat) : list (list bit) :=
@@ -120,7 +120,7 @@ Definition port_cell (j : nat) : cell bit :=
   if j <? A then Cell 15 [b; [Target j; Release j]] [[Address 0 0 j]; [Target j]; [Jump j]; [Early j]; [Minuend j]]
   else Cell 16 [b] [[Jump j]; [Early j]; [Minuend j]].
 
-(** A carry leaves, or would pass, the span of 2^d positions that ends at i; position i + 1 is bit i. *)
+(** A carry leaves, or would pass through, the span of 2^d positions that ends at i; position i + 1 is bit i. *)
 Definition generated (d i : nat) : list bit :=
   if d =? levels then [Carry i] else Generate d i :: (if i + 2 ^ d <? n then [Low d (i + 2 ^ d)] else []).
 Definition propagated (d i : nat) : list bit :=
@@ -183,7 +183,7 @@ Definition cells : list (cell bit) :=
 Definition machine : rules bit := rules_of kinds cells.
 End Machine.
 
-(** Proofs unfold these by name only. *)
+(** Proofs unfold these definitions only by name. *)
 #[global] Arguments Nat.modulo : simpl never. #[global] Arguments Nat.div : simpl never. #[global] Arguments Nat.pow : simpl never.
 #[global] Arguments words : simpl never. #[global] Arguments depth : simpl never. #[global] Arguments below : simpl never. #[global] Arguments digit : simpl never. #[global] Arguments nodes : simpl never.
 #[global] Arguments levels : simpl never. #[global] Arguments pad : simpl never. #[global] Arguments rise : simpl never. #[global] Arguments span : simpl never. #[global] Arguments answer : simpl never.

@@ -1,4 +1,4 @@
-(** Machine V halts: once its counter is negative, it stands still, and its memory is complete. *)
+(** Machine V halts: once its counter is negative, its state no longer changes, and its memory is complete. *)
 From Coq Require Import List Bool Arith Lia.
 From Bitwright Require Import Rules.
 From Theorems Require Import Machine MachineKinds MachineStep MachineTree MachineRun.

@@ -1,4 +1,4 @@
-(** The states through which machine V goes in an instruction, in closed form, at every size. *)
+(** The states of machine V during an instruction, in closed form, at every size. *)
 From Coq Require Import List Bool Arith Lia.
 From Bitwright Require Import Rules.
 From Theorems Require Import Machine MachineKinds MachineStep MachineTree.
@@ -55,7 +55,7 @@ Definition result (j : nat) : bool := xorb (half j) (carry j) && negb ((j =? top
 Definition is_no : bool := negb zero && Bool.eqb (half top) (carry top).
 Definition is_yes : bool := negb zero && xorb (half top) (carry top) || zero && half top && carry top.
 
-(** The counter: what it holds, and what is still to be added, t steps after the boundary. *)
+(** The value of the counter and the amount still to be added, t steps after the boundary. *)
 Fixpoint counting (t : nat) : (nat -> bool) * (nat -> bool) :=
   match t with
   | O => (pc, fun _ => false)
@@ -66,7 +66,7 @@ Definition held (t j : nat) : bool := fst (counting t) j.
 Definition added (t j : nat) : bool := snd (counting t) j.
 Definition following (j : nat) : bool := held (last + 3) j && is_no && negb is_yes || c' j && negb is_no && is_yes.
 
-(** What is at the root of the tree at time u. *)
+(** The tokens at the root of the tree at time u. *)
 Definition root (u : nat) : option (errand * nat) :=
   if u =? 1 then Some (Fetching, here) else if u =? answer + 2 then Some (Reading, address a)
   else if u =? answer + 3 then Some (Reading, address b') else if u =? last + 3 then Some (Writing result, address b') else None.
@@ -138,7 +138,7 @@ Definition up_next t := MachineTree.up_next A n A_least A_most memory pending ro
 
 Definition starts (i : nat) : bool := match i with O => true | S j => minuend j && negb (subtrahend j) end.
 Definition lets (i : nat) : bool := match i with O => false | S j => half j end.
-(** A carry leaves, or would pass, the last x positions up to i. *)
+(** A carry leaves, or would pass through, the last x positions up to i. *)
 Fixpoint gen (x i : nat) : bool := match x with O => false | S x => starts i || lets i && gen x (i - 1) end.
 Fixpoint prop (x i : nat) : bool := match x with O => true | S x => lets i && prop x (i - 1) end.
 Lemma starts_not_lets i : lets i = true -> starts i = false.
@@ -158,7 +158,7 @@ Proof.
   revert i. induction x as [|x IH]; intros i H; cbn; [now rewrite Nat.sub_0_r|]. destruct i as [|i]; [lia|]. rewrite IH by lia.
   replace (S i - 1 - x) with (S i - S x) by lia. now rewrite andb_assoc.
 Qed.
-(** The carry into bit i; that into bit 0 is on. *)
+(** The carry into bit i; the carry into bit 0 is on. *)
 Fixpoint carries (i : nat) : bool := match i with O => true | S j => minuend j && negb (subtrahend j) || half j && carries j end.
 Lemma gen_full x i : i < x -> gen x i = carries i.
 Proof.
@@ -221,7 +221,7 @@ Proof.
   destruct zero eqn:Z; [|apply andb_true_r]. destruct (zero_carries Z) as [-> ->]. easy.
 Qed.
 
-(** ** The counter comes to rest *)
+(** ** The counter reaches its final value *)
 
 Lemma held_S t j : held (S t) j = xorb (held t j) (added t j).
 Proof. unfold held, added. cbn [counting]. now destruct (counting t). Qed.

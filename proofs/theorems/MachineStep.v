@@ -1,4 +1,4 @@
-(** What a step of machine V makes of every bit, at every size. *)
+(** The value of every bit of machine V after a step, at every size. *)
 From Coq Require Import List Bool Arith Lia.
 From Bitwright Require Import Rules.
 From Theorems Require Import Machine MachineKinds.
@@ -12,7 +12,7 @@ Notation levels := (levels n). Notation pad := (pad A n). Notation rise := (rise
 Notation subtract := (subtract A n). Notation last := (last A n). Notation steps := (steps A n). Notation width := (width n).
 Notation machine := (machine A n). Notation cells := (cells A n).
 
-(** The bits that the machine has. *)
+(** The bits of the machine. *)
 Definition valid (b : bit) : Prop :=
   match b with
   | Token d k | Writes d k | Fetches d k => d < depth /\ k < nodes d
@@ -37,9 +37,9 @@ Definition valid (b : bit) : Prop :=
 Section State.
 Variable s : state bit.
 
-(** A moment acts, unless it is the one at which the counter was found to be out of range. *)
+(** A moment acts unless the counter was found to be out of range at it. *)
 Definition acts (t : nat) : bool := s (At t) && negb ((t =? 1) && s OutOfRange).
-(** A token at the parent of node c takes the way to c. *)
+(** A token at the parent of node c moves to c. *)
 Definition parent (d c : nat) : nat := c / 2 ^ digit d.
 Definition picks (d c : nat) : bool :=
   s (Token d (parent d c)) && Bool.eqb (s (Address d (parent d c) (below (S d)))) (Nat.odd c)
@@ -201,7 +201,7 @@ Lemma width_half l i : i < width (S l) <-> 2 * i < width l.
 Proof. cbn [Machine.width]. pose proof (Nat.div_mod (width l + 1) 2). pose proof (Nat.mod_upper_bound (width l + 1) 2). lia. Qed.
 Lemma answer_least : 2 <= answer.
 Proof. pose proof depth_pos. unfold Machine.answer, Machine.rise. lia. Qed.
-(** The counter has counted to the end when it is asked. *)
+(** The counter has finished counting when it is read. *)
 Lemma in_time : n + 2 <= 2 * answer + 5 + levels.
 Proof.
   unfold Machine.answer, Machine.rise, Machine.pad. set (L := levels). pose proof (Nat.div_mod (n - 3 - L - 4 * depth + 1) 2).
@@ -229,7 +229,7 @@ Notation rising_cell := (rising_cell A n). Notation port_cell := (port_cell A). 
 Notation equal_cell := (equal_cell n). Notation equal_out := (equal_out n). Notation counter_cell := (counter_cell A n). Notation moment_cell := (moment_cell A n).
 Notation signal_cells := (signal_cells A n).
 
-(** * 2. Which cells there are, and what is in their wires *)
+(** * 2. The cells, and the contents of their wires *)
 
 Lemma in_each c m f : In c (each m f) <-> exists x, x < m /\ In c (f x).
 Proof.
@@ -750,7 +750,7 @@ Proof.
   - (* Halt *) apply orb_true_iff in H as [H|H]; [signal Halt; inside|]. apply (fire (moment_cell 1)); [constructor; lia|]. apply on_moment. right. now split.
 Qed.
 
-(** At every size, a step of the machine makes of each of its bits what [next] says. *)
+(** At every size, the value of each bit after a step of the machine is [next]. *)
 Theorem step_next s b : valid b -> step machine s b = next s b.
 Proof. intros V. apply eq_true_iff_eq. split; [apply push | now apply pull]. Qed.
 

@@ -1,10 +1,10 @@
-(** What walks through the address tree of machine V and up from its words, whatever starts at the root. *)
+(** The tokens that move down the address tree of machine V and up from its words, for any tokens at the root. *)
 From Coq Require Import List Bool Arith Lia.
 From Bitwright Require Import Rules.
 From Theorems Require Import Machine MachineKinds MachineStep.
 Import ListNotations.
 
-(** The number of m bits. *)
+(** The number represented by m bits. *)
 Fixpoint number (m : nat) (f : nat -> bool) : nat := match m with O => 0 | S m => number m f + Nat.b2n (f m) * 2 ^ m end.
 Lemma number_lt m f : number m f < 2 ^ m.
 Proof. induction m as [|m IH]; [cbn [number]; change (2 ^ 0) with 1; lia|]. cbn [number]. rewrite Nat.pow_succ_r'. destruct (f m); cbn [Nat.b2n]; lia. Qed.
@@ -43,7 +43,7 @@ Ltac times :=
          | |- context [?x <? ?y] => destruct (Nat.ltb_spec x y); try (exfalso; lia)
          end; cbn [andb orb negb xorb]; rewrite ?andb_true_r, ?andb_false_r, ?orb_false_r; cbn [andb orb negb xorb]; try reflexivity.
 
-(** What walks down the address tree. *)
+(** Tokens that move down the address tree. *)
 Inductive errand := Reading | Fetching | Writing (v : nat -> bool).
 
 Section Tree.
@@ -69,10 +69,10 @@ Definition address (f : nat -> bool) : nat := number A f.
 Lemma address_lt f : address f < words.
 Proof. apply number_lt. Qed.
 
-(** Memory, a word on its way to it, and what is at the root of the tree at each time. *)
+(** The memory, a word on its way to it, and the tokens at the root of the tree at each time. *)
 Variables (memory : nat -> nat -> bool) (pending : option (nat * (nat -> bool))) (root : nat -> option (errand * nat)).
 Definition landed (k j : nat) : bool := match pending with Some (x, v) => if k =? x then v j else memory k j | None => memory k j end.
-(** What is at level d at time t. The words are level [depth]. *)
+(** The tokens at level d at time t; the words are at level [depth]. *)
 Definition wave (t d : nat) : option (errand * nat) :=
   if d <=? t then root (t - d) else if d =? t + 1 then match pending with Some (x, v) => Some (Writing v, x) | None => None end else None.
 Definition node (x d : nat) : nat := x / 2 ^ below d.
@@ -147,7 +147,7 @@ Proof.
     now rewrite (proj2 (Nat.ltb_ge t depth)), (proj2 (Nat.ltb_ge (S t) depth)) by lia.
 Qed.
 
-(** A state that shows this at time t. *)
+(** A state that has these tokens at time t. *)
 Record shows (t : nat) (s : state bit) : Prop := {
   tokens : forall d k, s (Token d k) = at_node t d k; written : forall d k, s (Writes d k) = writes_at t d k;
   fetched : forall d k, s (Fetches d k) = fetches_at t d k; addresses : forall d k i, s (Address d k i) = address_at t d k i;

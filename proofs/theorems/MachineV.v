@@ -14,7 +14,7 @@ Proof.
   intros L M. apply cells_run; [exact Net.net_right|exact Net.kinds_proper|]. rewrite same_kinds. now apply machine_consists.
 Qed.
 
-(** A program of i instructions, from its memory and counter to its memory and counter: at the boundary [Begin] is on, the
+(** A program of i instructions, from its initial to its final memory and counter: at the boundary [Begin] is on, the
     counter shows the next address, and [depth A] steps later the memory is that of the program. *)
 Theorem network_executes (A n : nat) (M : nat -> nat) (pc i : nat) :
   2 <= A -> A <= n -> (forall k, k < 2 ^ A -> M k < 2 ^ n) -> pc < 2 ^ n ->
@@ -34,7 +34,7 @@ Proof.
 Qed.
 Print Assumptions network_executes.
 
-(** A program whose counter becomes negative ends: [Halt] stays on, and the memory is the program's from then on. *)
+(** A program whose counter becomes negative ends: [Halt] stays on, and the memory keeps the program's result. *)
 Theorem network_halts (A n : nat) (M : nat -> nat) (pc i t : nat) :
   2 <= A -> A <= n -> (forall k, k < 2 ^ A -> M k < 2 ^ n) -> pc < 2 ^ n ->
   (forall j, j < i -> snd (program A n j M pc) < 2 ^ (n - 1)) -> 2 ^ (n - 1) <= snd (program A n i M pc) ->

@@ -1,4 +1,4 @@
-(** Multiplication by a trained network, at every length: what bitwright proves of its file, as README.md states it. *)
+(** Multiplication by a trained network, at every length: what bitwright proves about its file, as stated in README.md. *)
 From Coq Require Import ZArith.
 From Bitwright Require Import Rules.
 From Multiplication Require Net.

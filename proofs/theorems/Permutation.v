@@ -1,10 +1,10 @@
-(** Permutation by a trained network: in one step every bit moves to its place, for every length and every permutation. *)
+(** Permutation by a trained network: in one step every bit moves to its destination, for every length and every permutation. *)
 From Coq Require Import List Bool ZArith Lia Arith String.
 From Bitwright Require Import Rules Words Cover.
 From Permutation Require Net.
 Import ListNotations.
 
-(** Bit i moves to place pi i. One cell a bit, all of one kind. *)
+(** Bit i moves to position pi i. Every bit is a cell, and all cells are of one kind. *)
 Definition rules (l : nat) (pi : nat -> nat) : rules name :=
   rows 1 l (fun i => when_write [(at_ "p" i, true)] [at_ "p" (pi i)]).
 Definition cells (l : nat) (pi : nat -> nat) : list (cell name) := rows 1 l (fun i => Cell 0 [[at_ "p" i]] [[at_ "p" (pi i)]]).

@@ -8,7 +8,7 @@ Import ListNotations.
 Section Subleq.
 Variables A n : nat.
 
-(** One instruction: M[b] becomes M[b] - M[a], and if that is 0 or negative, the program goes on at c. Words are numbers
+(** One instruction: M[b] becomes M[b] - M[a]; if the result is 0 or negative, the program continues at c. Words are numbers
     below 2^n, negative from 2^(n-1) on; addresses are taken modulo the number of words, 2^A. *)
 Definition subleq (M : nat -> nat) (pc : nat) : (nat -> nat) * nat :=
   let read x := M (x mod 2 ^ A) in
@@ -16,10 +16,10 @@ Definition subleq (M : nat -> nat) (pc : nat) : (nat -> nat) * nat :=
   let r := (read b + 2 ^ n - read a) mod 2 ^ n in
   (fun k => if k =? b mod 2 ^ A then r else M k, if (r =? 0) || (2 ^ (n - 1) <=? r) then c else (pc + 3) mod 2 ^ n).
 
-(** The program counter at an instruction's beginning, and a word of memory. *)
+(** The program counter at the start of an instruction, and a word of memory. *)
 Definition counter (s : state bit) : nat := number n (fun j => s (Counter j)).
 Definition word (s : state bit) (k : nat) : nat := number n (fun j => s (Word k j)).
-(** The state in which a program begins: its memory, its counter and [Begin]; all else is off. *)
+(** The start state of a program: its memory, its counter and [Begin]; all other bits are off. *)
 Definition start (M : nat -> nat) (pc : nat) : state bit := fun x =>
   match x with Begin => true | Counter j => Nat.testbit pc j | Word k j => Nat.testbit (M k) j | _ => false end.
 End Subleq.
@@ -122,7 +122,7 @@ Proof.
   - cbn [subleq snd]. rewrite (following_number A n A_least A_most), (yes_number A n A_least A_most). fold r. rewrite Er, Ec, P. reflexivity.
 Qed.
 
-(** What can be seen of it: [Begin] is on, the counter is there, and memory is complete [depth] steps later. *)
+(** The observable state: [Begin] is on, the counter is in place, and memory is complete [depth] steps later. *)
 Theorem begins_seen s M pc : begins s M pc ->
   s Begin = true /\ counter n s = pc /\
   (pc < 2 ^ (n - 1) -> forall t k, depth <= t <= steps -> k < 2 ^ A -> word n (run machine t s) k = M k).
@@ -135,7 +135,7 @@ Proof.
     cbn [form]. unfold MachineTree.word_at. now rewrite (proj2 (Nat.ltb_ge t depth)) by lia.
 Qed.
 
-(** A machine whose counter is negative halts: [Halt] stays on, and the memory stays as it is. *)
+(** A machine whose counter is negative halts: [Halt] stays on, and the memory does not change. *)
 Theorem halts s M pc t : begins s M pc -> 2 ^ (n - 1) <= pc -> 3 <= t -> depth <= t ->
   run machine t s Halt = true /\ forall k, k < 2 ^ A -> word n (run machine t s) k = M k.
 Proof.

@@ -1,5 +1,5 @@
 (** Subtraction (examples/subtraction.bw) by a trained network, at every length. a - b is the complement of (not a) + b, so
-    the adder's invariant serves here as well. Rules, cells and network_runs are generated; this file is what is left to do. *)
+    the adder's invariant applies here as well. Rules, cells and network_runs are generated; this file contains the rest of the proof. *)
 From Coq Require Import List Bool ZArith Lia Arith String.
 From Bitwright Require Import Rules Words.
 From Theorems Require Import Adder.
@@ -12,7 +12,7 @@ Definition start (l : nat) (x y : Z) : state name := all_of [word_is "a" l x; wo
 Definition difference (l : nat) (s : state name) : Z := word s "a" l.
 Definition negative (l : nat) (s : state name) : bool := s (at_ "borrow" l).
 
-(** * What a step makes of every bit *)
+(** * The value of every bit after a step *)
 Section Next.
 Variables (l : nat) (s : state name).
 Ltac next := intros I; unfold rules; next_bit; by_cases; bools s.

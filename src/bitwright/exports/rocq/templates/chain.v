@@ -25,7 +25,7 @@
 {% set by_tested %}destruct (tested l {{names}} L {{known}}) as (t & T & N & H). exists t. split; [exact T|].{% endset %}
 {% set absent %}{% for k in missing %}  s (bit_at tracks {{k}} 0) = false ->
 {% endfor %}{% endset %}
-(** What {{about}} computes, by a certificate that bitwright found. The proof is automatic. *)
+(** What {{about}} computes, proved automatically with a certificate from bitwright. *)
 From Coq Require Import List Bool ZArith Lia Arith String.
 From Coq Require Import NArith ZifyBool.
 From Bitwright Require Rules Words Table.
@@ -43,7 +43,7 @@ Definition chain : program := {|
   start_bits := {{by_class(class_start, '0')}};
   start_globals := {{chain.start_globals}};
   delay := {{clock.delay}}%nat; sweeps := {{sweeps|each('({0}, {1}%nat)')}}; early := {{clock.early}}%nat; fixed := {{clock.fixed or 0}}%nat; halting := {{halting}} |}.
-(** The invariant: which letters may follow each other, and the signs of the laws. *)
+(** The invariant: the letters that may follow each other, and the signs of the laws. *)
 Definition found : certificate := {|
   global_values := {{states|each}};
   left_out := {{(not certificate.inputs_in_windows)|bool}};
@@ -54,7 +54,7 @@ Local Close Scope N_scope.
 
 Definition tracks : list track := {{chained.tracks|each('("{0}", ({1}, {2}))')}}.
 Definition flags : list name := {{flags|each}}.
-(** The claim for the checker: laws, and a formula over their signs and single bits. *)
+(** The claim in the checker's form: laws, and a formula over their signs and single bits. *)
 Definition laws : list (Z * law) := {{laws|map(attribute='text')|each}}%N.
 Definition claim : formula := ({% for one in formulas[:-1] %}And ({{one}}) ({% endfor %}{{formulas[-1]}}{{')' * (formulas|length - 1)}})%N.
 
@@ -120,7 +120,7 @@ Proof. unfold test. intros H. lia. Qed.
 Lemma test_same {{words.given}} (s u : Rules.state name) : (forall some_bit, s some_bit = u some_bit) -> test l {{names}} s = test l {{names}} u.
 Proof. intros E. unfold test. {% for word in words.outputs %}unfold {{word|output}}. {% endfor %}repeat rewrite (Words.word_ext s u _ _ E). rewrite ?E. reflexivity. Qed.
 
-(** The rules compute it at every size from {{long}} on, by the certificate. *)
+(** The rules satisfy all lines at every size from {{long}} on, by the certificate. *)
 Theorem tested_long {{words.given}} : {{least}}
   {{tested}}.
 Proof.
@@ -148,7 +148,7 @@ Proof.
   unfold test. repeat first [assumption | apply andb_true_intro; split].
 Qed.
 {% if sizes %}
-(** Smaller sizes, by running all inputs. *)
+(** Smaller sizes, proved by running all inputs. *)
 {% macro last(rules) %}{% if halts %}(Table.halts_at {{rules}} ({{halt}}) {{steps}} {{start}}){% else %}{{steps}}{% endif %}{% endmacro %}
 Definition tried (l : nat) : bool := let the_rules := Families.rules l in {% for word, variable in words.variables.items() %}forallb (fun {{variable}} => {% endfor %}
 {% if halts %}negb ({{start}} ({{halt}})) && ((({{last('the_rules')}} <=? {{steps}})%nat) && {% endif %}test l {{names}} (Table.lookup (Table.run_table the_rules {{last('the_rules')}} {{start}})){{')' if halts}}
@@ -173,7 +173,7 @@ Qed.
 Proof. exact (tested_long l {{names}}). Qed.
 {% endif %}
 
-(** The rules compute it at every size from {{families.least}} on. *)
+(** The rules satisfy all lines at every size from {{families.least}} on. *)
 Theorem rules_compute {{words.given}} : {{first}}
   {{at_the_end(the_rules, conclusion)}}.
 Proof.
@@ -181,7 +181,7 @@ Proof.
 
 Qed.
 
-(** This network, in the cells of the program, computes it. *)
+(** The network in the cells of the program satisfies all lines. *)
 Theorem network_computes {{words.given}} : {{first}}
   {{at_the_end(the_cells, conclusion)}}.
 Proof.

@@ -1,6 +1,6 @@
 {% from 'rules.v' import rules, family %}
 (** {{about}}: rules and cells as functions of l.
-    bitwright compared both with its own at the sizes {{families.compared_sizes}}. *)
+    bitwright compared them with the generated rules and cells at the sizes {{families.compared_sizes}}. *)
 From Coq Require Import List Bool ZArith Lia Arith String.
 From Bitwright Require Import Rules Words Cover.
 From {{name}} Require Net.

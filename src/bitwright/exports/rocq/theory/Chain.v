@@ -1,11 +1,11 @@
-(** Words of letters of every length, a local step, and an invariant that an automaton reads: checked by three finite searches. *)
+(** Words of any length, a local step, and an invariant given by an automaton, which three finite searches check. *)
 From Coq Require Import List Bool Arith Lia FMapPositive.
 From Bitwright Require Import Reach.
 Import ListNotations.
 
 Section Chain.
   Context {A M G Q T K I : Type} {FA : Finite A} {FM : Finite M} {FG : Finite G} {FQ : Finite Q} {FT : Finite T} {FK : Finite K}.
-  (** The program: what a letter sends left and right; the new letter; globals: a letter adds to them. *)
+  (** The program: what a letter sends to the left and right, the new letter, and what a letter adds to the globals. *)
   Variables (none : M) (left right : A -> M) (make : M -> A -> M -> A) (gbegin : G -> G) (gadd : G -> A -> G).
   Definition from_right (w : list A) : M := match w with [] => none | z :: _ => left z end.
   Fixpoint step (m : M) (w : list A) : list A :=
@@ -14,13 +14,13 @@ Section Chain.
   Fixpoint run (t : nat) (g : G) (w : list A) : G * list A :=
     match t with O => (g, w) | S t => let (g, w) := run t g w in (gstep g w, step none w) end.
 
-  (** Start words: a path of classes, and an input at each position. *)
+  (** Start words: a path of classes with an input at each position. *)
   Variables (c0 : K) (order : K -> list K) (last : K -> bool) (inputs : K -> list I) (begins : K -> I -> A) (g0 : G).
   Inductive starts : K -> list A -> Prop :=
   | starts_end c : last c = true -> starts c []
   | starts_more c d i w : In d (order c) -> In i (inputs d) -> starts d w -> starts c (begins d i :: w).
 
-  (** The invariant: an automaton for each value of the globals. [letters g q]: those that may follow. *)
+  (** The invariant: an automaton for each value of the globals, in which [letters g q] are the letters that may follow. *)
   Variables (q0 : Q) (letters : G -> Q -> list A) (next : Q -> A -> Q) (accepts : G -> Q -> bool).
   Definition move (g : G) (q : Q) (x : A) : option Q := if isin x (letters g q) then Some (next q x) else None.
   Definition move' (g : G) (q : option Q) (x : A) : option Q := match q with Some q => move g q x | None => None end.
@@ -28,7 +28,7 @@ Section Chain.
   Definition ok (g : G) (q : option Q) : bool := match q with Some q => accepts g q | None => false end.
   Definition inv (g : G) (w : list A) : Prop := ok g (reads g (Some q0) w) = true.
 
-  (** A run is over when the globals or some letter say so. What is to hold then: an automaton without forbidden letters. *)
+  (** The globals or a letter end a run. The postcondition is an automaton without forbidden letters. *)
   Variables (gstop : G -> bool) (stop : A -> bool) (t0 : T) (tnext : T -> A -> T) (holds : G -> T -> bool).
   Definition stopped (gw : G * list A) : bool := gstop (fst gw) || existsb stop (snd gw).
   Definition spec (g : G) (w : list A) : Prop := holds g (fold_left tnext w t0) = true.
@@ -59,7 +59,7 @@ Section Chain.
       apply in_map_iff. exists i. easy.
   Qed.
 
-  (** ** Step: the word up to x is read into q, its successor up to the letter before x into r; a are the globals so far. *)
+  (** ** Step: q is the state after reading the word up to x, r the state after reading its successor up to the letter before x, and a are the globals so far. *)
   Definition product : Type := (M * A) * G * (Q * option Q).
   Definition going (l : list A) : list A := filter (fun x => negb (stop x)) l.
   Definition step_from (a : G) (q : Q) (m : M) (r : A -> option Q) (z : A) : product := ((m, z), gadd a z, (next q z, r z)).
@@ -68,7 +68,7 @@ Section Chain.
     let '((m, x), a, (q, r)) := s in map (step_from a q (right x) (fun z => move' h r (make m x (left z)))) (going (letters g q)).
   Definition step_good (g h : G) (s : product) : bool :=
     let '((m, x), a, (q, r)) := s in if accepts g q && eqb a h then ok h (move' h r (make m x none)) else true.
-  (** Which globals may follow g: a search without the successor. *)
+  (** The globals that may follow g, found by a search without the successor. *)
   Definition globals_from (a : G) (q : Q) (z : A) : G * Q := (gadd a z, next q z).
   Definition globals_inits (g : G) : list (G * Q) := map (globals_from (gbegin g) q0) (going (letters g q0)).
   Definition globals_succ (g : G) (s : G * Q) : list (G * Q) := map (globals_from (fst s) (snd s)) (going (letters g (snd s))).
@@ -124,7 +124,7 @@ Section Chain.
     specialize (H _ R). cbn in H. rewrite V in H. change (fold_left gadd w (gadd (gbegin g) x)) with h in H. rewrite eqb_refl in H. unfold inv. now rewrite ES.
   Qed.
 
-  (** ** End: the words of the invariant in which the run is over *)
+  (** ** End: words of the invariant in which the run is over *)
   Definition end_succ (g : G) (s : Q * T * bool) : list (Q * T * bool) :=
     let '(q, t, over) := s in map (fun z => (next q z, tnext t z, over || stop z)) (letters g q).
   Definition end_good (g : G) (s : Q * T * bool) : bool := let '(q, t, over) := s in if accepts g q && over then holds g t else true.

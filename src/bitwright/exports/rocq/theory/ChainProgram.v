@@ -1,30 +1,30 @@
-(** Chain programs by rules on bit masks; certificates: windows, laws, verdicts; the clock; and the check. *)
+(** Chain programs as rules on bit masks, the clock, certificates (windows, laws and verdicts), and their check. *)
 From Coq Require Import List Bool ZArith NArith Lia Arith FMapPositive.
 From Bitwright Require Import Reach Chain.
 Import ListNotations.
 
 (** * Programs *)
-(** Classes of positions: 1 first, 2 second, 3 middle, 4 last but one, 5 last (0: before the first). *)
+(** The classes of positions are 1 (first), 2 (second), 3 (middle), 4 (last but one) and 5 (last); 0 stands for the start. *)
 Definition order (c : N) : list N := match c with 0 => [1] | 1 => [2] | 2 => [3] | 3 => [3; 4] | 4 => [5] | _ => [] end%N.
 Definition classes (n : nat) : list N := (1 :: 2 :: repeat 3 (n - 4) ++ [4; 5])%N.
 
-(** When the bits of a letter in [mask] are [value]: write these bits to the left, here, to the right, and these globals. *)
+(** If the bits of a letter in [mask] are [value], writes these bits to the left, here and to the right, and these globals. *)
 Record rule := Rule { mask : N; value : N; to_left : N; here : N; to_right : N; to_globals : N }.
 Definition sends (f : rule -> N) (rs : list rule) (x : N) : N :=
   fold_right (fun r a => if N.eqb (N.land x (mask r)) (value r) then N.lor (f r) a else a) 0%N rs.
 
 Record program := Program {
   rules : N -> list rule;          (* of a class *)
-  global_rules : list rule;        (* globals write globals, by [here] *)
-  free : N -> list N;              (* the bits that inputs set at a position of a class *)
+  global_rules : list rule;        (* rules from globals to globals, which use [here] *)
+  free : N -> list N;              (* the input bits at a position of a class *)
   start_bits : N -> N; start_globals : N;
-  delay : nat;                     (* the clock begins after this many steps, *)
-  sweeps : list (bool * nat);      (* and goes through all positions: up, or down, and this many steps at each; *)
-  early : nat;                     (* the run is over this many steps before the end of the last sweep; *)
-  fixed : nat;                     (* without sweeps: after this many steps *)
-  halting : option (N * N) }.      (* or as soon as this bit is on: 0 and a global, or a class and a bit there *)
+  delay : nat;                     (* steps before the clock starts *)
+  sweeps : list (bool * nat);      (* sweeps through all positions: whether upwards, and the steps at each *)
+  early : nat;                     (* steps by which the run ends before its last sweep *)
+  fixed : nat;                     (* without sweeps, the number of steps *)
+  halting : option (N * N) }.      (* the bit that ends a run: 0 and a global, or a class and a bit there *)
 
-(** All inputs at a position whose free bits are ks, and one of them by the value of each bit. *)
+(** All inputs at a position with the free bits ks, and the input with given values of these bits. *)
 Fixpoint all_choices (ks : list N) : list N := match ks with [] => [0%N] | k :: ks => let l := all_choices ks in l ++ map (N.lor (2 ^ k)) l end.
 Fixpoint pick (b : N -> bool) (ks : list N) : N := match ks with [] => 0%N | k :: ks => if b k then N.lor (2 ^ k) (pick b ks) else pick b ks end.
 Lemma pick_in b ks : In (pick b ks) (all_choices ks).
@@ -37,7 +37,7 @@ Proof.
 Qed.
 Definition choices (p : program) (c : N) : list N := all_choices (free p c).
 
-(** The run that counts: a word of letters with their classes, and the globals. *)
+(** The actual run: a word of letters with their classes, and the globals. *)
 Section Plain.
   Variable p : program.
   Definition plain : Type := N * N.  (* class and bits *)
@@ -47,15 +47,15 @@ Section Plain.
   Definition gbegin (g : N) : N := sends here (global_rules p) g.
   Definition plain_gadd (g : N) (x : plain) : N := N.lor g (sends to_globals (rules p (fst x)) (snd x)).
   Definition plain_word (ins : list N) : list plain := map (fun di => (fst di, N.lor (start_bits p (fst di)) (snd di))) (combine (classes (length ins)) ins).
-  (** Globals and word after t steps. *)
+  (** The globals and the word after t steps. *)
   Definition plain_run (t : nat) (ins : list N) : N * list plain :=
     run 0%N plain_left plain_right plain_make gbegin plain_gadd t (start_globals p) (plain_word ins).
-  (** Inputs: the bits to turn on at each position. *)
+  (** Inputs, as the bits to turn on at each position. *)
   Definition allowed (ins : list N) : Prop := 5 <= length ins /\ Forall2 (fun d i => In i (choices p d)) (classes (length ins)) ins.
 End Plain.
 
-(** The clock of a letter: [base] while a sweep is to come, one more at each step of it, and so on with the next sweep, which begins where
-    this one ended. Its value after one more step, and whether it goes on to the next position above (or below). *)
+(** The clock of a letter is [base] before a sweep and increases by one at each of its steps, and likewise for the next sweep, which begins where
+    the previous one ended. These are its value after a step, and whether it moves to the next higher (or lower) position. *)
 Definition far (up : bool) : N := if up then 5%N else 1%N.
 Fixpoint tick (sw : list (bool * nat)) (base v c : N) (started : bool) : N :=
   match sw with
@@ -74,17 +74,17 @@ Fixpoint goes (sw : list (bool * nat)) (base v c : N) (above : bool) : bool :=
       let last := (base + N.of_nat r)%N in
       if N.leb v last then N.eqb v last && Bool.eqb up above && negb (N.eqb c (far up)) else goes rest (last + 1) v c above
   end.
-(** The value when all sweeps are over, and the class of the position where the last one ends. *)
+(** The value after all sweeps, and the class of the position where the last sweep ends. *)
 Definition ends (sw : list (bool * nat)) (base : N) : N := fold_left (fun b ur => (b + N.of_nat (snd ur) + 1)%N) sw base.
 Definition last_sweep (sw : list (bool * nat)) : bool * nat := last sw (true, 0).
-(** Before the first sweep, only the clock where it begins counts: 0 .. delay - 1. *)
+(** Before the first sweep, only the clock at its first position runs, from 0 to delay - 1. *)
 Definition wait (p : program) : N := N.of_nat (delay p).
 Definition begins_at (p : program) (c : N) : bool := match sweeps p with [] => false | (up, _) :: _ => N.eqb c (far (negb up)) end.
 Definition clock_begins (p : program) (c : N) : N := if begins_at p c then if N.eqb (wait p) 0 then 1%N else 0%N else wait p.
 Definition clock_after (p : program) (v c : N) (started : bool) : N :=
   if N.ltb v (wait p) then if N.eqb (v + 1) (wait p) then (v + 2)%N else (v + 1)%N else tick (sweeps p) (wait p) v c started.
 Definition clock_goes (p : program) (v c : N) (above : bool) : bool := negb (N.ltb v (wait p)) && goes (sweeps p) (wait p) v c above.
-(** Every sweep takes time and begins where the one before it ended. *)
+(** Every sweep takes at least one step and begins where its predecessor ended. *)
 Fixpoint alternate (u : bool) (sw : list (bool * nat)) : bool := match sw with [] => true | (up, r) :: sw => Bool.eqb u up && (0 <? r) && alternate (negb up) sw end.
 Definition timed (p : program) : bool :=
   match sweeps p with
@@ -92,7 +92,7 @@ Definition timed (p : program) : bool :=
   | _ => alternate (fst (hd (true, 0) (sweeps p))) (sweeps p) && (early p <=? snd (last_sweep (sweeps p)))
   end.
 
-(** The run with ghosts. A letter: class, clock, input, bits. Globals have the steps so far, if there are no sweeps. *)
+(** The run with ghost state. A letter consists of a class, a clock, an input and bits. Without sweeps, the globals contain the number of steps so far. *)
 Definition letter : Type := N * (N * (N * N)).
 Definition class_of (x : letter) : N := fst x.
 Definition clock (x : letter) : N := fst (snd x).
@@ -122,7 +122,7 @@ Section Run.
   Definition begins (d i : N) : letter := (d, (clock_begins p d, (i, N.lor (start_bits p d) i))).
   Definition begin_word (ins : list N) : list letter := map (fun di => begins (fst di) (snd di)) (combine (classes (length ins)) ins).
 
-  (** Ghosts do nothing, and the input stays. *)
+  (** The ghost state does not affect the run, and the input does not change. *)
   Lemma strip_step w : forall m, map strip (step nothing send_left send_right make m w) = step 0%N (plain_left p) (plain_right p) (plain_make p) (fst m) (map strip w).
   Proof. induction w as [|x w IH]; intros m; cbn [step map]; [easy|]. rewrite IH. f_equal. destruct w; easy. Qed.
   Lemma strip_run t ins : plain_run p t ins = (fst (fst (runs t (begin_word ins))), map strip (snd (runs t (begin_word ins)))).
@@ -139,7 +139,7 @@ Section Run.
 End Run.
 
 (** * Laws *)
-(** Weights of the bits, of the inputs, and more of them for the bits at the first and at the last position. *)
+(** The weights of the bits and of the inputs, and additional weights for the bits at the first and the last position. *)
 Definition weights : Type := list (N * Z).  (* a bit and its weight *)
 Record law := Law { base : weights; entered : weights; at_first : weights; at_last : weights }.
 Definition weigh1 (f : weights) (x : N) : Z := fold_right (fun kw a => if N.testbit x (fst kw) then (snd kw + a)%Z else a) 0%Z f.
@@ -151,7 +151,7 @@ Definition law_next (f : law) (q : law_state) (x : letter) : law_state :=
 Definition verdict (q : law_state) : Z := if Z.ltb (fst q) 0 then (-1)%Z else if Z.eqb (fst q) 0 && negb (snd q) then 0%Z else 1%Z.
 Definition laws_next (fs : list law) (qs : list law_state) (x : letter) : list law_state := map (fun fq => law_next (fst fq) (snd fq) x) (combine fs qs).
 
-(** What a law says of a word, lowest position first. *)
+(** The state of a law after a word, read from the lowest position up. *)
 Fixpoint total (f : law) (w : list letter) : Z := match w with [] => 0 | x :: w => weigh f x + 2 * total f w end.
 Definition law_run (f : law) (q : law_state) (w : list letter) : law_state := fold_left (fun q x => law_next f q x) w q.
 Lemma law_run_ok f w : forall q, exists r, (fst q + total f w = 2 ^ Z.of_nat (length w) * fst (law_run f q w) + r /\ 0 <= r < 2 ^ Z.of_nat (length w) /\
@@ -177,7 +177,7 @@ Proof.
     unfold laws_next. revert qs L. clear. induction fs as [|f fs IHf]; intros [|q qs] L; cbn in *; try easy. f_equal. apply IHf. lia.
 Qed.
 
-(** Its sum, in numbers: the number that a track holds. *)
+(** The sum of a law as a number, from the number on each track. *)
 Fixpoint number (k : N) (w : list N) : Z := match w with [] => 0 | x :: w => Z.b2z (N.testbit x k) + 2 * number k w end.
 Definition sum1 (f : weights) (w : list N) : Z := fold_right (fun kw a => (snd kw * number (fst kw) w + a)%Z) 0%Z f.
 Lemma sum1_cons f x w : sum1 f (x :: w) = (weigh1 f x + 2 * sum1 f w)%Z.
@@ -193,7 +193,7 @@ Proof.
   - assert (E : forall g, sum1 g [] = 0%Z) by (induction g as [|[k v] g IHg]; [easy|]; change (sum1 ((k, v) :: g) []) with (v * 0 + sum1 g [])%Z; lia). now rewrite !E.
   - rewrite !sum1_cons, IH. unfold weigh, strip, class_of. cbn [fst snd]. lia.
 Qed.
-(** Only the two ends weigh more. *)
+(** Additional weights exist only at the two ends. *)
 Lemma extra_app f u v : extra f (u ++ v) = (extra f u + 2 ^ Z.of_nat (length u) * extra f v)%Z.
 Proof.
   induction u as [|x u IH]; cbn [app extra length]; [change (2 ^ Z.of_nat 0)%Z with 1%Z; lia|].
@@ -213,9 +213,9 @@ Qed.
 (** * Certificates *)
 Record certificate := Certificate {
   global_values : list global;
-  left_out : bool;                                     (* windows do not look at inputs *)
-  windows : list ((global * option letter) * list letter);  (* globals and a letter (or the beginning): the letters that may follow *)
-  laws : list ((Z * Z) * law);  (* a constant, a multiple of 2^length, and what is added to them *)
+  left_out : bool;                                     (* windows omit inputs *)
+  windows : list ((global * option letter) * list letter);  (* for globals and a letter, or the start of the word: the letters that may follow *)
+  laws : list ((Z * Z) * law);  (* a constant, a multiple of 2^length, and the weights *)
   verdicts : list (global * list Z) }.
 
 Definition state : Type := option letter * list law_state.

@@ -1,4 +1,4 @@
-(** A chain program as bit rules (Rules.v) at every length, and that their runs are the same. *)
+(** Chain programs as bit rules (Rules.v) at every length, with a proof that their runs are the same. *)
 From Coq Require Import List ZArith NArith Bool Lia Arith String.
 From Bitwright Require Rules Words Cover.
 From Bitwright Require Import Reach Chain ChainProgram Sweeps Clock.
@@ -15,7 +15,7 @@ Proof.
 Qed.
 Close Scope Z_scope.
 
-(** A track: bit k of the letter at position i, from 0, is bit x[g * i + o]. *)
+(** A track: bit k of the letter at position i, counted from 0, is bit x[g * i + o]. *)
 Definition track : Type := string * (nat * nat).
 Definition place (t : track) (i : nat) : name := at_ (fst t) (fst (snd t) * i + snd (snd t)).
 
@@ -32,7 +32,7 @@ Section Bridge.
   Definition chain_rules (n : nat) : Rules.rules name :=
     flat_map (fun i => map (template_of i) (rules p (class_at n i))) (seq 0 n) ++ map global_template (global_rules p).
 
-  (** Bits are different, masks have no bits beyond the tracks, values lie inside masks, and nothing is written before position 0. *)
+  (** All bits are distinct, masks contain only tracks, values are within their masks, and no rule writes before position 0. *)
   Fixpoint distinct {T} (apart : T -> T -> bool) (l : list T) : bool := match l with [] => true | x :: l => forallb (apart x) l && distinct apart l end.
   Definition apart (t u : track) : bool :=
     negb (String.eqb (fst t) (fst u)) ||
@@ -118,7 +118,7 @@ Section Bridge.
     split; [tauto|]. split; [tauto|]. intros ->. rewrite forallb_forall in WL. now apply N.eqb_eq, WL.
   Qed.
 
-  (** Conditions: in every list of bits, whatever they are. *)
+  (** Conditions on arbitrary lists of bits. *)
   Lemma matches_ok {X} (l : list X) d (s : Rules.state name) (at_k : X -> name) r x ws : fits (List.length l) (mask r) = true -> inside r = true ->
     (forall k, (k < N.of_nat (List.length l))%N -> s (at_k (nth (N.to_nat k) l d)) = N.testbit x k) ->
     Rules.matches s (Rules.when_write (map (fun kt => (at_k (snd kt), N.testbit (value r) (fst kt))) (among l (mask r))) ws) = N.eqb (N.land x (mask r)) (value r).
@@ -162,7 +162,7 @@ Section Bridge.
   Lemma writes_flag i r k : (k < F)%N -> Rules.mem (flag_at k) (Rules.writes (template_of i r)) = N.testbit (to_globals r) k.
   Proof. intros K. unfold template_of. cbn [Rules.writes]. rewrite !Words.mem_app, !mem_flag_places, mem_flags by easy. easy. Qed.
 
-  (** s shows the letters x 0 .. x (n - 1) and the globals g. *)
+  (** State s represents the letters x 0 .. x (n - 1) and the globals g. *)
   Definition shows (n : nat) (s : Rules.state name) (g : N) (x : nat -> N) : Prop :=
     (forall i k, i < n -> (k < T)%N -> s (bit_at k i) = N.testbit (x i) k) /\ (forall k, (k < F)%N -> s (flag_at k) = N.testbit g k).
 
@@ -227,7 +227,7 @@ Section Bridge.
         now rewrite writes_flag.
   Qed.
 
-  (** Every run: the rules at length n, from a state that shows the start word, show the chain's run. *)
+  (** From a state that represents the start word, every run of the rules at length n represents the chain's run. *)
   Theorem rules_run ins s t : 5 <= List.length ins -> let n := List.length ins in
     shows n s (start_globals p) (fun i => N.lor (start_bits p (class_at n i)) (nth i ins 0%N)) ->
     shows n (Rules.run (chain_rules n) t s) (fst (plain_run p t ins)) (at_position p t ins).
@@ -247,7 +247,7 @@ Section Bridge.
   Qed.
 End Bridge.
 
-(** The rules of a chain, class by class: to compare with rules that are written out. *)
+(** The rules of a chain by class, for comparison with explicit rules. *)
 Definition middle {X} (n : nat) (f : nat -> list X) : list X := flat_map f (seq 2 (n - 4)).
 Lemma In_middle {X} (x : X) n f : In x (middle n f) -> exists i, In x (f i) /\ 2 <= i <= n - 3.
 Proof. intros H. apply in_flat_map in H as (i & I & H). apply in_seq in I. exists i. split; [exact H|lia]. Qed.
@@ -273,7 +273,7 @@ Proof.
     + apply (G (n - 1)); [lia|]. replace (class_at n (n - 1)) with 5%N; [exact R|]. unfold class_at.
       destruct (Nat.eqb_spec (n - 1) 0); [lia|]. destruct (Nat.eqb_spec (n - 1) 1); [lia|]. now rewrite Nat.eqb_refl.
 Qed.
-(** Rule k of a class, at its position: the other rules need not be looked at. *)
+(** Rule k of a class at its position, without expanding the other rules. *)
 Section At.
   Variables (P : Rules.template name -> Prop) (p : program) (tracks : list track) (flags : list name) (n : nat).
   Hypothesis long : 5 <= n.
@@ -307,7 +307,7 @@ Section At.
   Qed.
 End At.
 
-(** Tactics for proofs that bitwright writes: the rules of a chain, written out; rule t of part n (classes 1 to 5, globals), at position i in the middle. *)
+(** Tactics for generated proofs: the explicit rules of a chain; rule t of part n (classes 1 to 5, globals), at position i if the part is the middle. *)
 Ltac written_out H := cbv -[middle Words.at_ Words.flag Nat.add Nat.mul Nat.sub In List.app Cover.covers] in H.
 Ltac written_out_goal := cbv -[middle Words.at_ Words.flag Words.all Nat.add Nat.mul Nat.sub In List.app Cover.covers].
 Ltac each_chain_rule :=

@@ -1,4 +1,4 @@
-(** The clock of a chain program is over after [steps], and not before; so a checked certificate proves the specification. *)
+(** The clock of a chain program ends after exactly [steps] steps; therefore a checked certificate proves the specification. *)
 From Coq Require Import List Bool ZArith NArith Lia Arith.
 From Bitwright Require Import Reach Chain ChainProgram Sweeps.
 Import ListNotations.
@@ -132,7 +132,7 @@ Section Clock.
   Qed.
 End Clock.
 
-(** A run is over when its time is, or when it halts. *)
+(** A run is over when its clock ends or when it halts. *)
 Lemma stopped_run p ins t : timed p = true -> 5 <= length ins ->
   stopped (gstops p) (stops p) (runs p t (begin_word p ins)) = halted p (plain_run p t ins) || (steps p (length ins) <=? t).
 Proof.
@@ -154,7 +154,7 @@ Proof.
 Qed.
 
 (** * What a checked certificate proves *)
-(** The time when a run is over. *)
+(** The time at which a run is over. *)
 Definition is_over (p : program) (ins : list N) (t : nat) : Prop :=
   t <= steps p (length ins) /\ (forall u, u < t -> halted p (plain_run p u ins) = false) /\ (halting p = None -> t = steps p (length ins)).
 Lemma ghosts_ok p c specs post fuel : check_program p c specs post fuel = true -> forall ins, allowed p ins -> exists t, is_over p ins t /\
@@ -182,7 +182,7 @@ Proof.
     + clear. induction specs as [|f s IH]; cbn; [easy|]. now f_equal.
 Qed.
 
-(** [post] gets the globals, the bits at the first and at the last position, and for each law in [specs] the carry and whether there is a remainder:
+(** The arguments of [post] are the globals, the bits at the first and the last position, and for each law in [specs] the carry and whether there is a remainder:
     the law's sum is 2^length * carry + remainder. *)
 Definition reads_as (n : nat) (v : Z) (q : law_state) : Prop := exists r, (v = 2 ^ Z.of_nat n * fst q + r /\ 0 <= r < 2 ^ Z.of_nat n /\ (snd q = false <-> r = 0))%Z.
 Lemma reads_verdict n v q : reads_as n v q -> verdict q = Z.sgn v.
@@ -196,7 +196,7 @@ Proof.
 Qed.
 Lemma number_range k w : (0 <= number k w < 2 ^ Z.of_nat (length w))%Z.
 Proof. induction w as [|x w IH]; [easy|]. cbn [number length]. rewrite Nat2Z.inj_succ, Z.pow_succ_r by lia. destruct (N.testbit x k); cbn [Z.b2z]; lia. Qed.
-(** What a law says of a word of this length, with these inputs. *)
+(** The value of a law for a word of this length with these inputs. *)
 Definition sum_of (f : law) (w : list plain) (ins : list N) : Z := (sum1 (base f) (map snd w) + sum1 (entered f) ins + extra f w)%Z.
 Theorem program_ok p c specs post fuel :
   check_program p c specs (fun g f l => post g (option_map bits f) (option_map bits l)) fuel = true -> forall ins, allowed p ins -> exists t, is_over p ins t /\
@@ -218,7 +218,7 @@ Proof.
   - rewrite <- map_rev. assert (O : forall v, option_map snd (hd_error (map strip v)) = option_map bits (hd_error v)) by (intros [|]; easy). now rewrite !O.
 Qed.
 
-(** * The run, position by position: to compare with rules of another form *)
+(** * The run by position, for comparison with rules in another form *)
 Definition at_position (p : program) (t : nat) (ins : list N) (i : nat) : N := snd (nth i (snd (plain_run p t ins)) (0, 0)%N).
 
 Section Positions.

@@ -1,9 +1,9 @@
-(** Tactics that show, for every size at once, that families of rules are those of certain cells. *)
+(** Tactics to prove, for every size at once, that families of rules are the rules of given cells. *)
 From Coq Require Import List Bool ZArith Lia Arith String.
 From Bitwright Require Import Rules Words.
 Import ListNotations.
 
-(** A template that says all that t says. *)
+(** A template that implies t. *)
 Definition covers (t t' : template name) : Prop := cond t' = cond t /\ forall b, In b (writes t) -> In b (writes t').
 
 Lemma within_intro (r r' : rules name) : (forall t, In t r -> Exists (covers t) r') -> within r r'.
@@ -22,7 +22,7 @@ Proof.
   apply in_flat_map. now exists c.
 Qed.
 
-(** Two lists of conditions, or two bits, that differ at most in how an index is computed. *)
+(** Two lists of conditions, or two bits, that are equal up to the computation of an index. *)
 Ltac same_index := first [reflexivity | apply f_equal; lia].
 Ltac same_conditions :=
   first [reflexivity
@@ -45,17 +45,17 @@ Ltac covered :=
                   | False => destruct H
                   | ?x = b => subst b
                   end; solve [somewhere]].
-(** Find the rule: row i of some family, or one of those that are written out. *)
+(** Finds a rule: row i of a family, or an explicitly listed rule. *)
 Ltac find_rule i :=
   lazymatch goal with
   | |- Exists _ (_ ++ _) => apply Exists_app; first [left; find_rule i | right; find_rule i]
   | |- Exists _ (rows _ _ _) => apply (Exists_rows _ i); [covered | lia]
   | |- Exists _ (_ :: _) => first [apply Exists_cons_hd; covered | apply Exists_cons_tl; find_rule i]
   end.
-(** Find it in cell c, which is one of the cells by the given tactic. *)
+(** Finds it in cell c, which the given tactic proves to be one of the cells. *)
 Tactic Notation "in_cell" constr(c) "by" tactic(tac) :=
   apply (Exists_rules_of _ _ c); [tac | spell; find_rule 0].
-(** All cases of where a template is. *)
+(** Distinguishes all places where a template can be. *)
 Ltac each_rule :=
   repeat lazymatch goal with
   | H : In _ (_ ++ _) |- _ => apply in_app_or in H; destruct H as [H | H]
@@ -66,9 +66,9 @@ Ltac each_rule :=
   | H : False |- _ => destruct H
   end.
 
-(** * For proofs that bitwright writes: it knows where everything is *)
+(** * For generated proofs, in which all places are known *)
 
-(** Rows i = m * k + r, one goal for each residue r. *)
+(** Splits rows into i = m * k + r, with one goal for each residue r. *)
 Lemma by_residue i m : 0 < m -> exists k r, i = m * k + r /\ r < m.
 Proof. intros M. exists (i / m), (i mod m). split; [apply Nat.div_mod | apply Nat.mod_upper_bound]; lia. Qed.
 Ltac residue i m :=
@@ -79,7 +79,7 @@ Ltac residue i m :=
   | 4 => intros H; destruct r as [|[|[|[|r]]]]; [| | | |lia]
   end; clear H.
 Ltac up_to i e := destruct (le_lt_dec i e).
-(** Part n of a list that is joined from parts; row n of a list that is written out. *)
+(** Selects part n of a concatenation, and row n of an explicit list. *)
 Ltac nth_part n :=
   lazymatch n with
   | 0 => lazymatch goal with |- In _ (_ ++ _) => apply in_or_app; left | _ => idtac end

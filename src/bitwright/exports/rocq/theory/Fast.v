@@ -1,11 +1,11 @@
-(** The check of all local states with machine integers, for networks that are too large for lists of Z. It rests on the
+(** The check of all local states with machine integers, for networks that are too large for lists of Z. It relies on the
     axioms of the standard library about primitive integers (Uint63). *)
 From Coq Require Import List Bool ZArith Lia Arith Uint63.
 From Bitwright Require Import Rules.
 Import ListNotations.
 Local Open Scope Z_scope.
 
-(** x stands for z: two's complement in 63 bits. *)
+(** x represents z in two's complement with 63 bits. *)
 Definition stands (x : int) (z : Z) : Prop := to_Z x = z mod wB.
 Definition half : int := (4611686018427387904)%uint63.  (* 2^62 *)
 Lemma wB_is : wB = 2 * 2 ^ 62.
@@ -43,7 +43,7 @@ Proof.
   apply eq_true_iff_eq. rewrite andb_true_iff, L, M, Z.ltb_lt. destruct (Z.ltb_spec z 0); lia.
 Qed.
 
-(** Columns are added, so that nothing is looked up in rows. *)
+(** Columns are added, which avoids looking up elements of rows. *)
 Fixpoint add_all (x y : list int) : list int := match x, y with a :: x, b :: y => (a + b)%uint63 :: add_all x y | _, _ => [] end.
 Fixpoint dot_fast (x y : list int) : int := match x, y with a :: x, b :: y => (a * b + dot_fast x y)%uint63 | _, _ => 0%uint63 end.
 Definition column_of (net : network) (j : nat) : list int := map (fun row => of_Z (nth j row 0)) (first net).
@@ -58,7 +58,7 @@ Qed.
 Definition pre_fast (net : network) (cols : list (list int)) (S : list nat) : list int :=
   fold_right (fun j a => add_all (get net cols j) a) (map (fun _ => 0%uint63) (first net)) S.
 
-(** Bounds: bytes as weights, at most 4,096 matches, 2^20 hidden units, thresholds of 50 bits. *)
+(** Bounds: weights are bytes, with at most 4,096 matches, 2^20 hidden units and 50-bit thresholds. *)
 Definition byte (z : Z) : bool := (-128 <=? z) && (z <=? 128).
 Definition bounded (net : network) : bool :=
   forallb (forallb byte) (first net) && forallb (forallb byte) (last net) && (Z.of_nat (length (first net)) <=? 2 ^ 20)
@@ -70,7 +70,7 @@ Proof.
   - now apply IH.
 Qed.
 
-(** One answer; the row of the second layer is given. *)
+(** One output bit, given its row of the second layer. *)
 Definition says_fast (net : network) (cols : list (list int)) (S : list nat) : list int -> nat -> bool :=
   match S with
   | [] => fun _ _ => false

@@ -1,4 +1,4 @@
-(** Loops: arrays in shapes, phases in which some of them work on their own, and rounds that a falling word counts. *)
+(** Loops: arrays with shapes, phases in which some arrays follow separate rules, and rounds bounded by a decreasing word. *)
 From Coq Require Import List Bool ZArith Lia Arith String Btauto.
 From Bitwright Require Import Rules Words.
 Import ListNotations.
@@ -36,7 +36,7 @@ Proof.
 Qed.
 Lemma b2z_range b : 0 <= Z.b2z b <= 1.
 Proof. destruct b; cbn; lia. Qed.
-(** The number that bits hold has these bits. *)
+(** The number represented by bits has these bits. *)
 Lemma bit_of_val n f i : (1 <= i <= n)%nat -> bit_of (val n f) i = f i.
 Proof.
   revert i. induction n as [|n IH]; intros i I; [lia|]. cbn [val]. pose proof (val_range n f) as R. unfold bit_of in *.
@@ -44,7 +44,7 @@ Proof.
   - replace (Z.of_nat (S n) - 1) with (0 + Z.of_nat n) by lia. rewrite <- Z.div_pow2_bits by lia. rewrite Z.div_add, Z.div_small by lia. now destruct (f (S n)).
   - rewrite <- (Z.mod_pow2_bits_low _ (Z.of_nat n)) by lia. rewrite Z.mod_add, Z.mod_small by lia. apply IH. lia.
 Qed.
-(** A number in the lower bits of an array: the others are off. *)
+(** A number in the lower bits of an array whose other bits are off. *)
 Lemma val_low n m v (f : nat -> bool) : (n <= m)%nat -> 0 <= v < 2 ^ Z.of_nat n -> (forall i, (1 <= i <= m)%nat -> f i = (i <=? n)%nat && bit_of v i) -> val m f = v.
 Proof.
   intros N V E. rewrite (val_ext _ _ _ E). clear E f. induction m as [|m IH]; [replace n with O in * by lia; cbn in *; lia|].
@@ -52,7 +52,7 @@ Proof.
   - transitivity (val (S m) (bit_of v)); [|now apply val_bits_small]. apply val_ext. intros i I. now rewrite (proj2 (Nat.leb_le i (S m))) by lia.
   - cbn [val]. rewrite IH by lia. rewrite (proj2 (Nat.leb_gt (S m) n)) by lia. cbn [andb Z.b2z]. lia.
 Qed.
-(** What is small and a multiple of a larger number is 0. *)
+(** A multiple of a number that is smaller than this number is 0. *)
 Lemma small_multiple d k w : d = k * w -> - w < d < w -> d = 0.
 Proof. intros -> B. destruct (Z.lt_trichotomy k 0) as [K|[->|K]]; nia. Qed.
 Lemma pow_two n : (1 <= n)%nat -> 2 <= 2 ^ Z.of_nat n.
@@ -68,7 +68,7 @@ Close Scope Z_scope.
 Lemma run_add (r : rules name) n k s : run r (n + k) s = run r n (run r k s).
 Proof. induction n as [|n IH]; [easy|]. cbn [Nat.add]. unfold run in *. cbn [Nat.iter nat_rect]. f_equal. exact IH. Qed.
 
-(** While a timer runs, some arrays do what rules of their own say, and the others are known. *)
+(** While a timer runs, some arrays follow separate rules, and all others are known. *)
 Section Phase.
   Variables (r own : rules name) (T : nat) (during : nat -> state name -> Prop) (over : state name -> Prop) (agree : state name -> state name -> Prop).
   Hypothesis tick : forall t s s', 1 <= t < T -> during t s -> agree s s' -> during (t + 1) (step r s) /\ agree (step r s) (step own s').
@@ -84,8 +84,8 @@ End Phase.
 
 (** * Rounds *)
 
-(** From every cut state a round leads to the next, in t steps, and at least halves the measure, which has L bits. Where it is 0,
-    the run has come to rest. N steps are enough if every round has t * L <= N. *)
+(** From every cut state, a round leads to the next cut state in t steps and at least halves the measure, which has L bits. If it is 0,
+    the outputs no longer change. N steps are enough if every round has t * L <= N. *)
 Section Loop.
   Variables (r : rules name) (cut : state name -> Z -> Prop) (rest : state name -> Prop) (L N : nat).
   Hypothesis round : forall s m, cut s m -> exists t m', t * L <= N /\ cut (run r t s) m' /\ (0 <= 2 * m' <= m)%Z.
@@ -102,7 +102,7 @@ Section Loop.
   Qed.
 End Loop.
 
-(** * For theorems that bitwright writes *)
+(** * For generated theorems *)
 
 (** After t steps. *)
 Definition reaches (r : rules name) (s : state name) (t : nat) (s' : state name) : Prop := run r t s = s'.
@@ -113,11 +113,11 @@ Proof. unfold reaches. now intros <-. Qed.
 Lemma reaches_run r s t s' n : reaches r s t s' -> reaches r s (n + t) (run r n s').
 Proof. unfold reaches. intros <-. apply run_add. Qed.
 
-(** A tactic for each conjunct; all conjuncts that are known. *)
+(** A tactic for each conjunct, and one that proves all known conjuncts. *)
 Ltac each tac := lazymatch goal with |- _ /\ _ => split; each tac | _ => tac end.
 Ltac shapes := repeat match goal with H : _ /\ _ |- _ => destruct H end.
 
-(** What a step makes of a bit: the rules that write it. *)
+(** The value of a bit after a step, by the rules that write it. *)
 Ltac same_bits s := repeat match goal with |- context [s (at_ ?x ?i)] =>
   match goal with |- context [s (at_ x ?j)] => tryif constr_eq i j then fail else replace j with i by lia end end.
 Lemma is_on b : Bool.eqb b true = b.
@@ -126,8 +126,8 @@ Lemma is_off b : Bool.eqb b false = negb b.
 Proof. now destruct b. Qed.
 Ltac next_of r s := unfold r; next_bit; rewrite ?is_on, ?is_off; first [reflexivity | solve [btauto] | by_cases; same_bits s; bools s].
 
-(** One step from shapes to shapes: bits whose place in their array is known first, as most of them are off. Facts about single bits are
-    put out of sight of [lia], which may have learnt about booleans from other files, and need not think about them here. *)
+(** One step from shapes to shapes. Bits with a known position in their array come first, since most of them are off. Facts about single bits are
+    hidden from [lia], which may support booleans because of other files but does not need them here. *)
 Definition bit_is (a b : bool) : Prop := a = b.
 Ltac by_bit H := let E := fresh in pose proof H as E; unfold bit_is in E; rewrite E; clear E.
 Ltac known_bits s :=
@@ -155,7 +155,7 @@ Ltac one_step stepped s :=
   stepped; known_bits s; unfold off, on, only, up, down; simple; try reflexivity;
   by_places; simple; known_bits s; unfold off, on, only, up, down; simple; by_places; simple; try reflexivity; same_places; all_bits.
 
-(** States that words and bits make up. *)
+(** States composed of words and bits. *)
 Ltac started start :=
   let i := fresh "i" in let I := fresh "I" in intros i I;
   match goal with H : holds ?s ?x _ _ |- ?s (at_ ?x i) = _ => rewrite (H i I) end; unfold bits_of, start, all_of; cbn [existsb];
@@ -163,9 +163,9 @@ Ltac started start :=
 Ltac starting := intros; reflexivity.
 Ltac starting_word start :=
   let i := fresh "i" in intros i ?; unfold bits_of, start, all_of, word_is, bit_on, name_eqb, at_, flag; cbn -[bit_of Nat.leb]; by_cases; cbn [andb orb]; rewrite ?orb_false_r; reflexivity.
-(** A residue, as a multiple of the power that is taken away. *)
+(** A residue modulo a power, by subtracting a multiple of that power. *)
 Ltac modular := match goal with V : word ?s ?x ?n = _ |- val ?n (bits_of ?s ?x) = _ => apply quotient_is; etransitivity; [exact V|apply f_equal2; [ring|reflexivity]] end.
-(** All cases of a disjunction; the one that is known. *)
+(** All cases of a disjunction, and its known case. *)
 Ltac each_case H :=
   repeat lazymatch type of H with _ \/ _ => destruct H as [H|H] end;
   repeat lazymatch type of H with _ /\ _ => let F := fresh "F" in destruct H as [H F] end.

@@ -1,6 +1,6 @@
-(** Bit rules, integer networks, cells; and the theorem that joins them.
+(** Bit rules, integer networks and cells, and the theorem that connects them.
 
-    Nothing here knows of addition or of any size. Bits are of any type whose equality can be decided. *)
+    This file does not depend on any program or size. Bits can have any type with decidable equality. *)
 From Coq Require Import List Bool ZArith Lia Arith.
 Import ListNotations.
 
@@ -13,14 +13,14 @@ Context {bit : Type} {named : Named bit}.
 
 Definition state := bit -> bool.
 
-(** A template: what the bits of its block have to be, and the bits that it writes. *)
+(** A template: the required values of the bits in its block, and the bits that it writes. *)
 Record template := when_write { cond : list (bit * bool); writes : list bit }.
 Definition rules := list template.
 
 Definition mem (b : bit) (l : list bit) : bool := existsb (beq b) l.
 Definition matches (s : state) (t : template) : bool := forallb (fun c => Bool.eqb (s (fst c)) (snd c)) (cond t).
 
-(** One step: a bit is on if some template that matches writes it. *)
+(** One step, after which a bit is on if a matching template writes it. *)
 Definition step (r : rules) (s : state) : state := fun b => existsb (fun t => matches s t && mem b (writes t)) r.
 Definition run (r : rules) (n : nat) (s : state) : state := Nat.iter n (step r) s.
 
@@ -37,7 +37,7 @@ Proof. intros E. unfold matches. induction (cond t) as [|c l IH]; cbn; [easy|]. 
 Lemma step_ext r s s' b : (forall b, s b = s' b) -> step r s b = step r s' b.
 Proof. intros E. unfold step. induction r as [|t r IH]; cbn; [easy|]. now rewrite (matches_ext s s' t E), IH. Qed.
 
-(** Every template of r is in r', which may write more. *)
+(** Every template of r has a counterpart in r' that writes at least the same bits. *)
 Definition within (r r' : rules) : Prop :=
   forall t, In t r -> exists t', In t' r' /\ cond t' = cond t /\ forall b, In b (writes t) -> In b (writes t').
 Definition same_rules (r r' : rules) : Prop := within r r' /\ within r' r.
@@ -68,7 +68,7 @@ Definition relu (z : Z) : Z := Z.max 0 z.
 Definition hidden (net : network) (S : list nat) : list Z :=
   map (fun row => relu (sum (map (fun j => nth j row 0) S))) (first net).
 
-(** What the network says of bit i, in column c of the thresholds, when the templates S match. *)
+(** The network's output for bit i, with column c of the thresholds, if the templates S match. *)
 Definition says (net : network) (S : list nat) : nat -> nat -> bool :=
   match S with
   | [] => fun _ _ => false
@@ -79,7 +79,7 @@ Close Scope Z_scope.
 
 (** * 3. Kinds, patterns, cells *)
 
-(** For each block its number of bits and the configurations that have a template; the ports as sets of templates. *)
+(** For each block, its number of bits and the configurations that have a template; each port as the set of templates that write it. *)
 Record kind := Kind { blocks : list (nat * list (list bool)); ports : list (list nat) }.
 Definition pattern := list kind.
 
@@ -87,13 +87,13 @@ Definition total (l : list nat) : nat := fold_right Nat.add 0 l.
 Definition templates_of (k : kind) : nat := total (map (fun b => length (snd b)) (blocks k)).
 Definition bits_of (k : kind) : nat := total (map fst (blocks k)).
 
-(** The pattern's program: its templates and its bits are counted kind by kind; in a kind, block bits come before ports. *)
+(** The program of a pattern. Its templates and bits are numbered kind by kind; within a kind, block bits come before ports. *)
 Definition first_template (pat : pattern) (k : nat) : nat := total (map templates_of (firstn k pat)).
 Definition port_bit (pat : pattern) (k q : nat) : nat :=
   total (map (fun x => bits_of x + length (ports x)) (firstn k pat)) + total (map bits_of (firstn 1 (skipn k pat))) + q.
 Definition writers (pat : pattern) : list nat :=
   flat_map (fun k => repeat 0 (bits_of k) ++ map (@length nat) (ports k)) pat.
-(** Thresholds have a column for each number of writers that occurs, in increasing order. *)
+(** The thresholds have a column for each number of writers that occurs, in increasing order. *)
 Definition column (pat : pattern) (c : nat) : nat := length (filter (fun x => x <? c) (nodup Nat.eq_dec (writers pat))).
 
 Definition port_says (net : network) (pat : pattern) (k : nat) (S : list nat) : nat -> bool :=
@@ -103,7 +103,7 @@ Definition port_says (net : network) (pat : pattern) (k : nat) (S : list nat) : 
 Definition vec_eqb (x y : list bool) : bool := if list_eq_dec bool_dec x y then true else false.
 Definition has (t : nat) (l : list nat) : bool := existsb (Nat.eqb t) l.
 
-(** The templates of a block, counted from [off], that match a configuration; and those of all blocks of a cell. *)
+(** The templates of a block, numbered from [off], that match a configuration, and the same for all blocks of a cell. *)
 Fixpoint block_match (off : nat) (configs : list (list bool)) (v : list bool) : list nat :=
   match configs with [] => [] | c :: cs => (if vec_eqb c v then [off] else []) ++ block_match (S off) cs v end.
 Fixpoint cell_match (off : nat) (bl : list (nat * list (list bool))) (vs : list (list bool)) : list nat :=
@@ -112,7 +112,7 @@ Fixpoint cell_match (off : nat) (bl : list (nat * list (list bool))) (vs : list 
   | _, _ => []
   end.
 
-(** All local states: what can match in each block, in all combinations. *)
+(** All local states: the combinations of the possible matches in each block. *)
 Fixpoint vectors (n : nat) : list (list bool) :=
   match n with O => [[]] | S n => flat_map (fun v => [false :: v; true :: v]) (vectors n) end.
 Definition choices (off n : nat) (cs : list (list bool)) : list (list nat) :=
@@ -123,7 +123,7 @@ Fixpoint local_states (off : nat) (bl : list (nat * list (list bool))) : list (l
   | (n, cs) :: bl => flat_map (fun x => map (app x) (local_states (off + length cs) bl)) (choices off n cs)
   end.
 
-(** The finite statement: in every local state of every kind, the network says of every own port what the table says. *)
+(** The finite statement: in every local state of every kind, the network's output for every port of that kind equals the table's. *)
 Definition right_in (net : network) (pat : pattern) (k : nat) (kd : kind) (S : list nat) : bool :=
   let answers := port_says net pat k S in
   forallb (fun q => Bool.eqb (answers q) (existsb (fun t => has t (nth q (ports kd) [])) S)) (seq 0 (length (ports kd))).
@@ -143,7 +143,7 @@ Definition count_local_states (pat : pattern) : nat := total (map (fun k => leng
 Section Cells.
 Context {bit : Type} {named : Named bit}.
 
-(** A cell is of a kind. It has the bits of each block, and for each port the bits to which this is wired. *)
+(** A cell: its kind, the bits of each block, and for each port the bits to which it is wired. *)
 Record cell := Cell { kind_of : nat; block_bits : list (list bit); wires : list (list bit) }.
 
 Definition fits (pat : pattern) (c : cell) : Prop :=
@@ -152,7 +152,7 @@ Definition fits (pat : pattern) (c : cell) : Prop :=
   | None => False
   end.
 
-(** The rules of a cell, by its kind. *)
+(** The rules of a cell according to its kind. *)
 Definition written_by (k : kind) (c : cell) (t : nat) : list bit :=
   flat_map (fun pw => if has t (fst pw) then snd pw else []) (combine (ports k) (wires c)).
 Fixpoint block_rules (off : nat) (configs : list (list bool)) (bs : list bit) (out : nat -> list bit) : rules bit :=
@@ -169,11 +169,11 @@ Definition cell_rules (pat : pattern) (c : cell) : rules bit :=
   end.
 Definition rules_of (pat : pattern) (cells : list cell) : rules bit := flat_map (cell_rules pat) cells.
 
-(** The program consists of these cells, all of them of the pattern's kinds. *)
+(** The program consists of these cells, whose kinds all belong to the pattern. *)
 Definition consists_of (r : rules bit) (pat : pattern) (cells : list cell) : Prop :=
   Forall (fits pat) cells /\ same_rules r (rules_of pat cells).
 
-(** One step by cells: every cell asks the network, what a port says goes over its wires, and all of it is ORed. *)
+(** One step by cells: the network is evaluated in every cell, and a bit is on if some port wired to it is. *)
 Definition local_state (pat : pattern) (c : cell) (s : state bit) : list nat :=
   match nth_error pat (kind_of c) with Some k => cell_match 0 (blocks k) (map (map s) (block_bits c)) | None => [] end.
 Definition cell_step (net : network) (pat : pattern) (s : state bit) (b : bit) (c : cell) : bool :=
@@ -294,7 +294,7 @@ Proof.
   specialize (K S I). unfold right_in in K. rewrite forallb_forall in K. apply (K q). apply in_seq. lia.
 Qed.
 
-(** If the network is right in all local states of each kind, then a step by cells is the rules' step, in every state. *)
+(** If the network is right in all local states of each kind, a step by cells equals a step of the rules in every state. *)
 Theorem cells_step net pat cells r :
   right net pat = true -> forallb proper pat = true -> consists_of r pat cells ->
   forall s b, step_by_cells net pat cells s b = step r s b.

@@ -1,12 +1,12 @@
-(** What a chain program is to compute: comparisons of weighted sums of words, and single bits; checked by a certificate,
-    and then true of every run of the rules. *)
+(** Specifications of chain programs: comparisons of weighted sums of words, and single bits. A checked certificate proves
+    them for every run of the rules. *)
 From Coq Require Import List ZArith NArith Bool Lia Arith String.
 From Bitwright Require Rules Words.
 From Bitwright Require Import Reach Chain ChainProgram Sweeps Clock ChainRules.
 Import ListNotations.
 Notation val := Words.val.
 
-(** Law j and p * 2^n together have one of these signs; it is a multiple of 2^n; a global is on; a bit at the first or last position is on. *)
+(** The sum of law j and p * 2^n has one of these signs; the law is a multiple of 2^n; a global is on; a bit at the first or last position is on. *)
 Inductive formula :=
 | Sign (j : nat) (p : Z) (negative zero positive : bool)
 | Multiple (j : nat)
@@ -15,7 +15,7 @@ Inductive formula :=
 
 Definition of_sign (v : Z) (negative zero positive : bool) : bool := if Z.ltb v 0 then negative else if Z.eqb v 0 then zero else positive.
 
-(** What the checker asks the automata. *)
+(** The test that the checker applies to the automata. *)
 Fixpoint judge (f : formula) (g : N) (first last : option N) (qs : list law_state) : bool :=
   let bit x k := match x with Some x => N.testbit x k | None => false end in
   match f with
@@ -29,7 +29,7 @@ Fixpoint judge (f : formula) (g : N) (first last : option N) (qs : list law_stat
   | Same f h => Bool.eqb (judge f g first last qs) (judge h g first last qs)
   end.
 
-(** What it means in numbers: e k i is bit k at position i, g k is a global, v j is the value of law j. *)
+(** Its meaning in numbers, where e k i is bit k at position i, g k is a global, and v j is the value of law j. *)
 Open Scope Z_scope.
 Definition word_sum (n : nat) (e : N -> nat -> bool) (f : weights) : Z := fold_right (fun kw a => snd kw * val n (fun i => e (fst kw) (i - 1)%nat) + a) 0 f.
 Definition bit_sum (e : N -> bool) (f : weights) : Z := fold_right (fun kw a => snd kw * Z.b2z (e (fst kw)) + a) 0 f.
@@ -57,7 +57,7 @@ Section Computes.
     | Not f => in_range f | And f g | Or f g | Implies f g | Same f g => in_range f && in_range g
     end.
   Definition weights_in_range (ws : weights) : bool := forallb (fun kw => N.ltb (fst kw) (N.of_nat (List.length tracks))) ws.
-  (** The bit that ends a run stands at an end, or is global. *)
+  (** The bit that ends a run is at an end or global. *)
   Definition halt_in_range : bool :=
     match halting p with Some (c, k) => if N.eqb c 0 then N.ltb k (N.of_nat (List.length flags)) else (N.eqb c 1 || N.eqb c 5) && N.ltb k (N.of_nat (List.length tracks)) | None => true end.
   Definition halt_bit (n : nat) : option name :=
@@ -67,7 +67,7 @@ Section Computes.
   Hypothesis fine : proper = true.
   Hypothesis checked : check_program p c specs (fun g x y => judge f g (option_map bits x) (option_map bits y)) fuel = true.
 
-  (** Inputs: inb k i is bit k of the input at position i. *)
+  (** Inputs, where inb k i is bit k of the input at position i. *)
   Definition entry (n : nat) (inb : N -> nat -> bool) (i : nat) : N := pick (fun k => inb k i) (free p (class_at n i)).
   Definition word_of (n : nat) (inb : N -> nat -> bool) : list N := map (entry n inb) (seq 0 n).
   Lemma word_of_length n inb : List.length (word_of n inb) = n.
@@ -172,10 +172,10 @@ Section Computes.
   Qed.
 End Computes.
 
-(** * For theorems that bitwright writes *)
+(** * For generated theorems *)
 From Coq Require Import ZifyBool.
 Open Scope Z_scope.
-(** A track is an array: bit x[i + 1] at position i, or bit x[i] and none at position 0. *)
+(** A track that is an array, with bit x[i + 1] at position i, or bit x[i] and no bit at position 0. *)
 Lemma word_at_1 (e : Rules.state name) x n : val n (fun i => e (place (x, (1, 1)%nat) (i - 1))) = Words.word e x n.
 Proof. apply Words.val_ext. intros i I. unfold place. cbn [fst snd]. do 2 f_equal. lia. Qed.
 Lemma word_at_0 (e : Rules.state name) x n : (1 <= n)%nat -> e (place (x, (1, 0)%nat) 0) = false -> val n (fun i => e (place (x, (1, 0)%nat) (i - 1))) = 2 * Words.word e x (n - 1).
@@ -183,7 +183,7 @@ Proof.
   intros L Z. unfold Words.word. rewrite <- (Words.val_up (n - 1) (fun i => e (at_ x i))). replace (S (n - 1)) with n by lia. apply Words.val_ext. intros i I. unfold place in *. cbn [fst snd] in *.
   destruct (Nat.leb_spec 2 i); cbn [andb]; [do 2 f_equal; lia|]. rewrite <- Z. do 2 f_equal. lia.
 Qed.
-(** An input of n bits from position 0 or 1 on. *)
+(** An input of n bits that starts at position 0 or 1. *)
 Lemma entered_at_0 n v (e : nat -> bool) : 0 <= v < 2 ^ Z.of_nat n -> (forall i, (i < n)%nat -> e i = Words.bit_of v (i + 1)) -> val n (fun i => e (i - 1)%nat) = v.
 Proof. intros B E. transitivity (val n (Words.bit_of v)); [|now apply Words.val_bits_small]. apply Words.val_ext. intros i I. rewrite E by lia. f_equal. lia. Qed.
 Lemma entered_at_1 n v (e : nat -> bool) : (1 <= n)%nat -> 0 <= v < 2 ^ Z.of_nat (n - 1) -> (forall i, (i < n)%nat -> e i = (1 <=? i)%nat && Words.bit_of v i) -> val n (fun i => e (i - 1)%nat) = 2 * v.
@@ -210,14 +210,14 @@ Ltac spell_bit :=
   lazymatch goal with |- context [bit_at ?tracks ?k ?i] =>
     let t := eval vm_compute in (nth (N.to_nat k) tracks (""%string, (1, 0)%nat)) in change (bit_at tracks k i) with (place t i) end;
   unfold place; cbn [fst snd].
-(** The start state shows the start word. *)
+(** The start state represents the start word. *)
 Ltac shown i I :=
   spell_bit; lazymatch goal with |- _ = N.testbit (N.lor _ (entry _ ?n _ _)) _ =>
     unfold entry; rewrite N.lor_spec, pick_bit; by_class n i I;
     cbn -[Words.bit_of Nat.leb Nat.eqb Nat.mul Nat.add Nat.sub]; unfold Words.name_eqb; cbn -[Words.bit_of Nat.leb Nat.eqb Nat.mul Nat.add Nat.sub];
     rewrite ?Nat.mul_1_l, ?Nat.add_0_r; Words.by_cases; cbn [andb orb]; rewrite ?orb_false_r; try reflexivity; try (f_equal; lia)
   end.
-(** A law in terms of words. *)
+(** The value of a law in terms of words. *)
 Ltac law_value :=
   unfold law_at; cbn [nth map]; unfold law_value, word_sum, bit_sum; cbn [fold_right fst snd base entered at_first at_last].
 Ltac track_word s k x len first :=
@@ -247,7 +247,7 @@ Ltac entered_word program k v len first :=
   end.
 Ltac end_bit s k b :=
   lazymatch goal with |- context [s (bit_at ?tracks k ?j)] => replace (bit_at tracks k j) with b by (spell_bit; apply f_equal; lia) end.
-(** A bit at the last position: 2^n is twice 2^(n - 1). *)
+(** For a bit at the last position: 2^n is twice 2^(n - 1). *)
 Ltac top_bit l n := replace (2 ^ Z.of_nat l) with (2 * 2 ^ Z.of_nat (n - 1)) by (rewrite <- Words.pow_S; do 2 f_equal; lia).
 Lemma means_and f h n e g v : means (And f h) n e g v = true -> means f n e g v = true /\ means h n e g v = true.
 Proof. apply andb_prop. Qed.
@@ -255,7 +255,7 @@ Lemma means_absent k n e g v : means (Not (First k)) n e g v = true -> e k 0%nat
 Proof. apply negb_true_iff. Qed.
 Ltac steps_are chain := unfold Clock.steps; cbn [sweeps delay early fixed chain]; unfold total_rate; cbn [fold_right snd]; lia.
 Ltac halt_is chain := unfold halt_bit; cbn [halting chain N.eqb Pos.eqb]; apply f_equal; first [reflexivity | spell_bit; apply f_equal; lia].
-(** A line for the checker is the line in words: connective by connective, then comparison by comparison. *)
+(** A line in the checker's form equals the line in terms of words, connective by connective and comparison by comparison. *)
 Lemma residue_eq (n m k : nat) v w e : 0 <= w < 2 ^ Z.of_nat m -> n = (m + k)%nat -> v = 2 ^ Z.of_nat k * (w - e) -> Z.eqb (v mod 2 ^ Z.of_nat n) 0 = Z.eqb w (e mod 2 ^ Z.of_nat m).
 Proof.
   intros R -> ->. rewrite Nat2Z.inj_add, Z.pow_add_r by lia. rewrite (Z.mul_comm (2 ^ Z.of_nat m)). pose proof (Words.pow_pos m) as M. pose proof (Words.pow_pos k) as K.

@@ -1,11 +1,11 @@
-(** The clock of a chain program in closed form: sweeps through all positions, up and down by turns, and when they end. *)
+(** The clock of a chain program in closed form: sweeps through all positions, alternately up and down, and the time when they end. *)
 From Coq Require Import List Bool ZArith NArith Lia Arith.
 From Bitwright Require Import Reach Chain ChainProgram.
 Import ListNotations.
 
 Definition class_at (n i : nat) : N := if i =? 0 then 1%N else if i =? 1 then 2%N else if i =? n - 1 then 5%N else if i =? n - 2 then 4%N else 3%N.
 
-(** The clock at position i of n, t steps after the beginning of the first sweep. *)
+(** The clock at position i of n, t steps after the start of the first sweep. *)
 Definition turn (up : bool) (n i : nat) : nat := if up then i else n - 1 - i.
 Fixpoint sweep_value (sw : list (bool * nat)) (base : N) (n t i : nat) : N :=
   match sw with
@@ -68,7 +68,7 @@ Section Sweep.
   Qed.
 End Sweep.
 
-(** What the neighbours of position i send. *)
+(** The bits that the neighbours of position i send. *)
 Definition started (g : nat -> bool -> bool) (n i : nat) : bool := match i with O => false | S j => g j true end || (if S i =? n then false else g (S i) false).
 Lemma started_ext g g' n i : (forall j above, j < n -> g j above = g' j above) -> i < n -> started g n i = started g' n i.
 Proof. intros E I. unfold started. f_equal; [destruct i; [easy|apply E; lia]|]. destruct (Nat.eqb_spec (S i) n); [easy|apply E; lia]. Qed.
@@ -118,7 +118,7 @@ Proof.
     destruct (Nat.eqb_spec k (n - 1)) as [E|E]; [|reflexivity]. exfalso. assert (m = r * k + r) by (unfold m; rewrite E; nia). lia.
 Qed.
 
-(** When it ends. *)
+(** The end of the clock. *)
 Definition total_rate (sw : list (bool * nat)) : nat := fold_right (fun ur a => snd ur + a) 0 sw.
 Lemma ends_least sw : forall base, (base <= ends sw base)%N.
 Proof. induction sw as [|(up & r) rest IH]; intros base; cbn; [lia|]. specialize (IH (base + N.of_nat r + 1)%N). unfold ends in IH. lia. Qed.

@@ -1,12 +1,12 @@
-(** Small sizes by computation: states as tables, and all inputs. *)
+(** Small sizes by computation for all inputs, with states as tables. *)
 From Coq Require Import List Bool ZArith Lia Arith String.
 From Bitwright Require Import Rules Words.
 Import ListNotations.
 
-(** A state as the list of the bits that are on. *)
+(** A state, represented by the list of bits that are on. *)
 Definition table : Type := list name.
 Definition lookup (t : table) : state name := fun b => mem b t.
-(** The bits that rules have. *)
+(** The bits that occur in rules. *)
 Definition used (r : rules name) : list name := flat_map (fun t => map fst (cond t) ++ writes t) r.
 Definition next_table (r : rules name) (t : table) : table := flat_map (@writes name) (filter (matches (lookup t)) r).
 Definition run_table (r : rules name) (n : nat) (s : state name) : table := Nat.iter n (next_table r) (filter s (used r)).
@@ -44,7 +44,7 @@ Proof. intros A I. rewrite forallb_forall in A. now apply A. Qed.
 
 Lemma iter_swap {X} (f : X -> X) k x : Nat.iter k f (f x) = f (Nat.iter k f x).
 Proof. induction k as [|k IH]; [easy|]. change (f (Nat.iter k f (f x)) = f (f (Nat.iter k f x))). now rewrite IH. Qed.
-(** The first of the states after a step in which bit h is on. *)
+(** The first state after a step in which bit h is on. *)
 Fixpoint until (r : rules name) (h : name) (fuel : nat) (t : table) : nat := match fuel with O => O | S fuel => if lookup t h then O else S (until r h fuel (next_table r t)) end.
 Lemma until_off r h fuel : forall t k, (k < until r h fuel t)%nat -> lookup (Nat.iter k (next_table r) t) h = false.
 Proof.

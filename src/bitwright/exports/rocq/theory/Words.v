@@ -1,11 +1,11 @@
-(** Bits with names and indices, as rule text has them; families of rules; words of bits as numbers. *)
+(** Bits with names and indices, as in rule text; families of rules; words of bits as numbers. *)
 From Coq Require Import List Bool ZArith Lia Arith String.
 From Bitwright Require Import Rules.
 Import ListNotations.
 
 (** * Names *)
 
-Definition name : Type := string * list nat.  (* flag is ("flag", []), p[2] is ("p", [2]) *)
+Definition name : Type := string * list nat.  (* a flag is ("flag", []), and p[2] is ("p", [2]) *)
 Fixpoint nats_eqb (x y : list nat) : bool :=
   match x, y with [], [] => true | a :: x, b :: y => (a =? b) && nats_eqb x y | _, _ => false end.
 Lemma nats_eqb_ok x y : nats_eqb x y = true <-> x = y.
@@ -25,7 +25,7 @@ Definition at_ (x : string) (i : nat) : name := (x, [i]).
 Definition flag (x : string) : name := (x, []).
 Definition all (x : string) (n : nat) : list name := map (at_ x) (seq 1 n).
 
-(** [rows a b f]: the templates [f i] for i in a..b. *)
+(** [rows a b f] are the templates [f i] for i in a..b. *)
 Definition rows {A} (a b : nat) (f : nat -> A) : list A := map f (seq a (S b - a)).
 
 Lemma mem_one (x y : string) i j : mem (at_ x i) [at_ y j] = String.eqb x y && (i =? j).
@@ -49,7 +49,7 @@ Qed.
 Lemma mem_flag_all x y n : mem (flag x) (all y n) = false.
 Proof. apply not_true_is_false. rewrite mem_In. unfold all. rewrite in_map_iff. intros (j & E & _). discriminate. Qed.
 
-(** A family of rules, seen from one bit: none of its rows writes it, or the one row with index j does. *)
+(** For a given bit, either no row of a family writes it, or only the row with index j does. *)
 Lemma rows_none a b f (s : state name) x :
   (forall i, mem x (writes (f i)) = false) -> step (rows a b f) s x = false.
 Proof.
@@ -74,7 +74,7 @@ Proof. easy. Qed.
 
 Open Scope Z_scope.
 
-(** The number whose bits are f 1, the lowest, to f n. *)
+(** The number with the bits f 1, the lowest, to f n. *)
 Fixpoint val (n : nat) (f : nat -> bool) : Z :=
   match n with O => 0 | S m => val m f + Z.b2z (f n) * 2 ^ Z.of_nat m end.
 Definition word (s : state name) (x : string) (n : nat) : Z := val n (fun i => s (at_ x i)).
@@ -102,11 +102,11 @@ Qed.
 Lemma word_ext s s' x n : (forall b, s b = s' b) -> word s x n = word s' x n.
 Proof. intros E. apply val_ext. intros. apply E. Qed.
 
-(** Half adders: x + y is their xor and twice their and. *)
+(** Half adders: x + y is the xor of x and y plus twice their and. *)
 Lemma val_xor_and n f g : val n f + val n g = val n (fun i => xorb (f i) (g i)) + 2 * val n (fun i => f i && g i).
 Proof. induction n as [|n IH]; cbn [val]; [easy|]. destruct (f (S n)), (g (S n)); cbn [xorb andb Z.b2z]; lia. Qed.
 
-(** One place up: the lowest bit is 0, the highest is dropped. *)
+(** A shift up: the lowest bit becomes 0 and the highest is dropped. *)
 Lemma val_up n f : val (S n) (fun i => (2 <=? i)%nat && f (i - 1)%nat) = 2 * val n f.
 Proof.
   induction n as [|n IH]; [easy|]. cbn [val] in *. rewrite IH. rewrite pow_S.
@@ -114,7 +114,7 @@ Proof.
   cbn [andb]. lia.
 Qed.
 
-(** One place down: the highest bit is 0, the lowest is dropped. *)
+(** A shift down: the highest bit becomes 0 and the lowest is dropped. *)
 Lemma val_down n f : val n f = Z.b2z ((1 <=? n)%nat && f 1%nat) + 2 * val n (fun i => (i <? n)%nat && f (S i)).
 Proof.
   destruct n as [|n]; [easy|]. cbn [Nat.leb andb].
@@ -137,7 +137,7 @@ Proof. intros H. rewrite val_bits. now apply Z.mod_small. Qed.
 
 Close Scope Z_scope.
 
-(** What a step makes of one bit: every family that does not write it goes, of the others one row is left. *)
+(** The value of a bit after a step: families that do not write it disappear, and of the others a single row remains. *)
 Lemma skip_rules (r r' : rules name) s x v : step r s x = false -> step r' s x = v -> step (r ++ r') s x = v.
 Proof. intros A B. now rewrite step_app, A. Qed.
 Lemma join_rules (r r' : rules name) s x v w : step r s x = v -> step r' s x = w -> step (r ++ r') s x = v || w.
@@ -174,7 +174,7 @@ Ltac next_bit :=
 
 (** * Start states *)
 
-(** Bits 1 to n of the array x hold the number v; one bit is on; all that one of these states has on. *)
+(** Bits 1 to n of the array x contain the number v; a single bit is on; the union of states. *)
 Definition word_is (x : string) (n : nat) (v : Z) : state name := fun b =>
   match b with (y, [i]) => String.eqb y x && (1 <=? i) && (i <=? n) && bit_of v i | _ => false end.
 Definition bit_on (a : name) : state name := fun b => name_eqb b a.
@@ -187,7 +187,7 @@ Proof. intros E. unfold word_is, at_. now rewrite E. Qed.
 Lemma word_word_is x n v : (0 <= v < 2 ^ Z.of_nat n)%Z -> word (word_is x n v) x n = v.
 Proof. intros V. unfold word. rewrite (val_ext n _ (bit_of v)) by (intros; now apply word_is_at). now apply val_bits_small. Qed.
 
-(** Tactics: compare indices; try all values of the bits that a state is asked for; look up bits of a start state. *)
+(** Tactics that compare indices, try all values of the bits that a goal mentions, and evaluate bits of a start state. *)
 Ltac by_cases :=
   repeat match goal with
          | |- context [?a <=? ?b] => let H := fresh in destruct (a <=? b) eqn:H; rewrite ?Nat.leb_le, ?Nat.leb_gt in H; try lia

@@ -1,4 +1,4 @@
-(** What multiplication computes: a loop with an invariant. The proof is automatic. *)
+(** What multiplication computes, as a loop with an invariant. The proof is automatic. *)
 From Coq Require Import List Bool ZArith Lia Arith String.
 From Bitwright Require Import Rules Words Rounds.
 From {{name}} Require Net Families Phase1.
@@ -157,7 +157,7 @@ Proof.
   destruct (multiplier' 1) eqn:F0; first [eapply path_1'; eassumption | eapply path_2'; eassumption].
 Qed.
 
-(** At rest multiplier is 0, and the outputs do not change. *)
+(** After the last round, multiplier is 0 and the outputs do not change. *)
 Definition rest' (l : nat) (sum_p' multiplicand' : nat -> bool) (s : state name) : Prop :=
   holds s "multiplier" l off /\ holds s "to_shift_right" l off /\ s (flag "to_check_lsb") = true /\ holds s "multiplicand" (2 * l) multiplicand' /\ holds s "to_shift_left" (2 * l) off /\ holds s "to_copy_to_sum_q" (2 * l) off /\ holds s "sum_p" (2 * l) sum_p' /\ holds s "sum_q" (2 * l) off /\ holds s "sum_c" (2 * l) off /\ holds s "sum_counter" (4 * l) off.
 Definition rest_1_1' (l : nat) (sum_p' multiplicand' : nat -> bool) (s : state name) : Prop :=
@@ -201,7 +201,7 @@ Proof.
   each ltac:(exists 0; rewrite ?V_multiplier, ?V_multiplicand, ?V_sum_p; ring).
 Qed.
 
-(** The rules compute it at every size from 1 on. *)
+(** The rules satisfy all lines at every size from 1 on. *)
 Theorem rules_compute (l : nat) (multiplicand multiplier : Z) : (1 <= l)%nat -> 0 <= multiplicand < 2 ^ Z.of_nat (l) -> 0 <= multiplier < 2 ^ Z.of_nat (l) ->
   let s := run (Families.rules l) (4 * l * l + 3 * l)%nat (start l multiplicand multiplier) in
   (product l s = (multiplicand * multiplier)).
@@ -213,7 +213,7 @@ Proof.
   fold s in D. clearbody s. pose proof (shown' l sum_p' s D) as O_sum_p. unfold product. rewrite (holds_word _ _ _ _ O_sum_p). exact E.
 Qed.
 
-(** This network, in the cells of the program, computes it. *)
+(** The network in the cells of the program satisfies all lines. *)
 Theorem network_computes (l : nat) (multiplicand multiplier : Z) : (1 <= l)%nat -> 0 <= multiplicand < 2 ^ Z.of_nat (l) -> 0 <= multiplier < 2 ^ Z.of_nat (l) ->
   let s := run_by_cells Net.net Net.kinds (Families.cells l) (4 * l * l + 3 * l)%nat (start l multiplicand multiplier) in
   (product l s = (multiplicand * multiplier)).

@@ -1,4 +1,4 @@
-(** What phase 1 of multiplication computes, by a certificate that bitwright found. The proof is automatic. *)
+(** What phase 1 of multiplication computes, proved automatically with a certificate from bitwright. *)
 From Coq Require Import List Bool ZArith Lia Arith String.
 From Coq Require Import NArith ZifyBool.
 From Bitwright Require Rules Words Table.
@@ -24,7 +24,7 @@ Definition chain : program := {|
   start_bits := fun c => match c with 1 => 0 | 2 => 0 | 3 => 0 | 4 => 0 | 5 => 0 | _ => 0 end;
   start_globals := 0;
   delay := 0%nat; sweeps := [(true, 2%nat)]; early := 0%nat; fixed := 0%nat; halting := None |}.
-(** The invariant: which letters may follow each other, and the signs of the laws. *)
+(** The invariant: the letters that may follow each other, and the signs of the laws. *)
 Definition found : certificate := {|
   global_values := [(0, 0)];
   left_out := false;
@@ -172,7 +172,7 @@ Local Close Scope N_scope.
 
 Definition tracks : list track := [("sum_p", (1, 1)); ("sum_q", (1, 1)); ("sum_c", (1, 1))].
 Definition flags : list name := [].
-(** The claim for the checker: laws, and a formula over their signs and single bits. *)
+(** The claim in the checker's form: laws, and a formula over their signs and single bits. *)
 Definition laws : list (Z * law) := [((0)%Z, Law [(0, (1)%Z)] [(0, (-1)%Z); (1, (-1)%Z)] [] []); ((0)%Z, Law [(1, (1)%Z)] [] [] []); ((0)%Z, Law [(2, (1)%Z)] [] [] [])]%N.
 Definition claim : formula := (And (Multiple 0) (And (Sign 1 (0)%Z false true false) (Sign 2 (0)%Z false true false)))%N.
 
@@ -282,7 +282,7 @@ Proof. unfold test. intros H. lia. Qed.
 Lemma test_same (l : nat) (sum_p_in sum_q_in : Z) (s u : Rules.state name) : (forall some_bit, s some_bit = u some_bit) -> test l sum_p_in sum_q_in s = test l sum_p_in sum_q_in u.
 Proof. intros E. unfold test. unfold sum_p. unfold sum_q. unfold sum_c. repeat rewrite (Words.word_ext s u _ _ E). rewrite ?E. reflexivity. Qed.
 
-(** The rules compute it at every size from 3 on, by the certificate. *)
+(** The rules satisfy all lines at every size from 3 on, by the certificate. *)
 Theorem tested_long (l : nat) (sum_p_in sum_q_in : Z) : (3 <= l)%nat -> 0 <= sum_p_in < 2 ^ Z.of_nat (2 * l) -> 0 <= sum_q_in < 2 ^ Z.of_nat (2 * l) ->
   let s := Rules.run (Families.rules l) (4 * l)%nat (start l sum_p_in sum_q_in) in
   test l sum_p_in sum_q_in s = true.
@@ -299,7 +299,7 @@ Proof.
   rewrite (line_2 l sum_p_in sum_q_in s L B0 B1 ) in H2.
   unfold test. repeat first [assumption | apply andb_true_intro; split].
 Qed.
-(** Smaller sizes, by running all inputs. *)
+(** Smaller sizes, proved by running all inputs. *)
 Definition tried (l : nat) : bool := let the_rules := Families.rules l in forallb (fun sum_p_in => forallb (fun sum_q_in => test l sum_p_in sum_q_in (Table.lookup (Table.run_table the_rules (4 * l)%nat (start l sum_p_in sum_q_in)))) (Table.numbers (2 * l))) (Table.numbers (2 * l)).
 Lemma all_tried : forallb tried [1%nat; 2%nat] = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
@@ -313,7 +313,7 @@ Proof.
   cbv zeta. refine (eq_trans _ H). apply test_same. intros some_bit. symmetry. apply Table.run_table_ok. lia.
 Qed.
 
-(** The rules compute it at every size from 1 on. *)
+(** The rules satisfy all lines at every size from 1 on. *)
 Theorem rules_compute (l : nat) (sum_p_in sum_q_in : Z) : (1 <= l)%nat -> 0 <= sum_p_in < 2 ^ Z.of_nat (2 * l) -> 0 <= sum_q_in < 2 ^ Z.of_nat (2 * l) ->
   let s := Rules.run (Families.rules l) (4 * l)%nat (start l sum_p_in sum_q_in) in
   (sum_p l s = (((1 * sum_p_in) + (1 * sum_q_in)) mod 2 ^ Z.of_nat (2 * l))) /\
