@@ -1,4 +1,4 @@
-"""The words after a path of a loop, as polynomials, and linear arithmetic about them; for check_loop.py.
+"""Computes words after a path of a loop as polynomials, with linear arithmetic about them. Used by check_loop.py.
 
 A fact is (sign, polynomial, modulus): 0 (==), at least 0 (>=), or divisible by a word (%). All names are nonnegative
 integers. In linear arithmetic every monomial is a variable.
@@ -14,7 +14,7 @@ MOST = 3_000  # most inequalities of a system
 
 
 def facts_of(tree):
-    """Facts that imply a line; without quotients and remainders they are equivalent to it."""
+    """Returns facts that imply a line, and are equivalent to it if it has no quotients or remainders."""
     if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
         return [fact for part in tree.values for fact in facts_of(part)]
     sign, sides = type(tree.ops[0]), (tree.left, *tree.comparators)
@@ -30,7 +30,7 @@ def facts_of(tree):
             return [(">=", rest, ""), (">=", added(added(by, rest, -1), {(): -1}), "")]
     words = [side.right.id if isinstance(getattr(side, "op", None), ast.Mod) else "" for side in sides]
     left, right = (polynomial(side.left if word else side) for side, word in zip(sides, words, strict=True))
-    need(sign is ast.Eq and len({*words} - {""}) < 2, "an unsupported form of line", 2)
+    need(sign is ast.Eq and len({*words} - {""}) < 2, "this form of line is not supported", 2)
     word = max(words)
     rest = [side for side, own in zip((left, right), words, strict=True) if word and not own]
     ranges = [(">=", one, "") for side in rest for one in (side, added({(word,): 1, (): -1}, side, -1))]
@@ -38,7 +38,7 @@ def facts_of(tree):
 
 
 def put(fact, values):
-    """A fact with names substituted; its modulus is lost unless it is one of them."""
+    """Substitutes names in a fact; its modulus is dropped unless it becomes a single name."""
     sign, value, word = fact
     new = list(values.get(word, {(word,): 1}).items())
     return (
@@ -49,7 +49,7 @@ def put(fact, values):
 
 
 def contradictory(facts):
-    """Whether no numbers satisfy all `==` and `>=` facts; may be False although there are none."""
+    """Whether linear arithmetic shows that no numbers satisfy all `==` and `>=` facts."""
     rows = [value for sign, value, _ in facts if sign == ">="]
     equal = [value for sign, value, _ in facts if sign == "=="]
     monomials = {m for value in (*rows, *equal) for m in value if m}
@@ -86,7 +86,7 @@ def eliminated(row, one, m):
 
 
 def normal(row):
-    """In lowest terms, as a tuple."""
+    """Returns a row in lowest terms as a tuple."""
     divisor = gcd(*row.values()) or 1
     return tuple(sorted((m, v // divisor) for m, v in row.items()))
 
@@ -104,19 +104,21 @@ def true(facts, fact):
 
 
 def below(value, top):
-    """The fact that a value is below a number, as an expression of at least 0."""
+    """Returns an expression that is nonnegative exactly if a value is below a number."""
     return added({(): top - 1}, value, -1)
 
 
 class Followed:
-    """A path in numbers: words at its start (`begin`) and end, powers modulo which the end is known, and all facts."""
+    """The words at the start (`begin`) and end of a path, powers modulo which the end is known, and all facts."""
 
     def __init__(self, path, states, words, same, known, lengths, unary):
         first, last, fixed = states[0], states[-1], path["fixed"]
         self.begin, halves, self.lengths = {}, {}, lengths
         bits = []
         for word in words:
-            if first[word] == ["off"] or (word in unary and fixed.get(word) == 0):  # ones below, 0 above
+            if first[word] == ["off"] or (
+                word in unary and fixed.get(word) == 0
+            ):  # bits that are on up to some position
                 self.begin[word] = halves[word] = {}
             elif word in same:
                 self.begin[word] = same[word]
@@ -150,7 +152,10 @@ class Followed:
             return ({} if what == "off" else {(): 1}), []
         if what == "down" and of[0] in self.halves:
             return self.halves[of[0]], []
-        need(what in ("word", "up", "up1") and of[0] in self.values, f"{array} does not become a sum of words")
+        need(
+            what in ("word", "up", "up1") and of[0] in self.values,
+            f"the value of {array} after a round is not a sum of words",
+        )
         value, loose = self.values[of[0]]
         doubled = added({(): int(what == "up1")}, value, 2)
         return (value, loose) if what == "word" else self.fitted(doubled, loose, array, None)
@@ -159,7 +164,7 @@ class Followed:
         return implied(self.facts, value) and implied(self.facts, below(value, top))
 
     def fitted(self, total, loose, array, top):
-        """A sum modulo 2^length, whose highest bit may be known."""
+        """Reduces a sum modulo 2^length; its highest bit may be known."""
         length = self.lengths[array]
         if loose:
             return total, [*loose, length]
@@ -175,7 +180,7 @@ class Followed:
         return total, [length]
 
     def kept(self, fact):
-        """The powers modulo which an invariant holds again; None if that was not shown."""
+        """Returns the powers modulo which an invariant holds again, or None if that could not be shown."""
         loose = [one for word in {name for m in fact[1] for name in m} for one in self.ends.get(word, ((), ()))[1]]
         new, old = put(fact, {word: value for word, (value, _) in self.ends.items()}), put(fact, self.begin)
         change = added(new[1], old[1], -1)

@@ -1,4 +1,4 @@
-"""Rules from `bitwright show --text`: run on all inputs, or read as a chain of positions; and a clock.
+"""Runs rules from `bitwright show --text` on all inputs, or reads them as a chain of positions with a clock.
 
 The reader of check_function.py, in plain Python.
 """
@@ -15,10 +15,16 @@ def kind_of(at, length):
 
 
 def check_sizes(document, program, first):
-    """The sizes that a certificate names: one number from the first size on, and all others fixed."""
+    """Checks the sizes of a certificate: one number ranges from the first size on, and all others are fixed."""
     ranges, fixed = sizes_of(document, program["sizes"])
-    need(ranges == {program["size"]: first}, f"it is about {program['sizes']}, but the first size given is {first}")
-    need(fixed == {name: b for name, (a, b) in program["numbers"].items() if not a}, "other numbers are fixed")
+    need(
+        ranges == {program["size"]: first},
+        f"the certificate covers {program['sizes']}, but the first size given is {first}",
+    )
+    need(
+        fixed == {name: b for name, (a, b) in program["numbers"].items() if not a},
+        "the certificate fixes different numbers than the rules",
+    )
 
 
 class Rules:
@@ -35,8 +41,12 @@ class Rules:
             for n in range(1, int(extent) + 1) if tracks else ():
                 ((track, at),) = {(t, (n + s) // g - d) for t, g, s, d in tracks if (n + s) % g == 0}
                 self.place[f"{name}[{n}]"] = track, at
-        need({at for _, at in self.place.values()} >= {0} and min(self.place.values())[1] >= 0, "positions", 2)
-        need(len({*self.place.values()}) == len(self.place), "two bits at the same position", 2)
+        need(
+            {at for _, at in self.place.values()} >= {0} and min(self.place.values())[1] >= 0,
+            "the bits must be at the positions from 0 on",
+            2,
+        )
+        need(len({*self.place.values()}) == len(self.place), "two bits are at the same position of a track", 2)
         self.singles = len(singles)
         self.length = 1 + max(at for _, at in self.place.values())
         self.kind = {bit: (kind_of(at, self.length), track) for bit, (track, at) in self.place.items()}
@@ -54,8 +64,8 @@ class Rules:
         self.halt = " ".join(self.of["halt"][0]).removeprefix("when ") if "halt" in self.of else None
 
     def run_all(self, lines, conditions, longest=4):
-        """Checks that these are the lines; runs all inputs that satisfy the conditions, by the definition of a step."""
-        need(self.lines == [lines, conditions], "these are not the lines of the rules")
+        """Checks that the rules have these lines, and runs all inputs that satisfy the conditions by the definition."""
+        need(self.lines == [lines, conditions], "the rules have different ensure or where lines")
         if self.length > longest:
             return
         lines = [parsed(line, conditions) for line in lines]
@@ -80,7 +90,7 @@ class Rules:
             need(all(holds(line, names) for line in lines), f"a line is violated by {names}")
 
     def chain(self):
-        """The contents of the classes, and the words as weights: all that must be the same at every size."""
+        """Returns the contents of the classes and the weights of the words, which must be the same at every size."""
         found = {kind: [0, 0, set()] for kind in range(6)}  # start, free, rules
         for bit in self.start:
             found[self.kind[bit][0]][0] |= 1 << self.kind[bit][1]
@@ -89,13 +99,13 @@ class Rules:
         seen = {}
         for tests, writes in self.rules:
             at = {self.place[bit][1] if bit in self.place else None for bit in tests}
-            need(len(at) == 1, "a block in two positions", 2)
+            need(len(at) == 1, "a block has bits at two positions", 2)
             (at,) = at
             masks = [(1 << self.kind[bit][1], int(on)) for bit, on in tests.items()]
             to = [sum(mask for mask, _ in masks), sum(mask for mask, on in masks if on), 0, 0, 0, 0]
             for bit in writes:
                 if bit in self.place and at is not None:
-                    need(abs(self.place[bit][1] - at) <= 1, "a long wire", 2)
+                    need(abs(self.place[bit][1] - at) <= 1, "a wire is longer than one position", 2)
                     to[3 + self.place[bit][1] - at] |= 1 << self.kind[bit][1]
                 elif bit != "nothing":
                     need(bit not in self.place, "a single bit writes to a position", 2)
@@ -103,7 +113,10 @@ class Rules:
             seen.setdefault(at, set()).add(tuple(to))
         for at in (None, *range(self.length)):
             kind = 0 if at is None else kind_of(at, self.length)
-            need(not found[kind][2] or found[kind][2] == seen.get(at, set()), "positions in the middle differ")
+            need(
+                not found[kind][2] or found[kind][2] == seen.get(at, set()),
+                "two positions in the middle have different rules or bits",
+            )
             found[kind][2] = seen.get(at, set())
         words = {}
         for mark, name, (bits, signed) in ((k[0], n, w) for k, ws in self.words.items() for n, w in ws.items()):
@@ -113,7 +126,11 @@ class Rules:
                 weight = Fraction(2) ** (k if few else k - self.place[bit][1]) * (
                     -1 if signed and k == len(bits) - 1 else 1
                 )
-                need(weights.setdefault(self.kind[bit], weight) == weight, f"the digits of {name} are not in order", 2)
+                need(
+                    weights.setdefault(self.kind[bit], weight) == weight,
+                    f"the bits of {name} are not at successive positions, lowest first",
+                    2,
+                )
             middle = {at for bit, at in self.kind.items() if at[0] == 3 and bit not in bits}
             need(not middle & set(weights), f"{name} has only some of the middle positions", 2)
             words[mark + name] = few, weights
@@ -121,7 +138,7 @@ class Rules:
         return {k: (s, f, tuple(sorted(r))) for k, (s, f, r) in found.items()}, words, halt
 
     def timed(self, clock):
-        """Checks that the clock ends with the steps; a fixed point shows one step later."""
+        """Checks that the clock counts the steps; a fixed point is only seen a step later."""
         steps, rests = clock.steps(self.length), self.halt == "at fixed point"
         need(self.steps in (steps + rests, None if self.halt else steps), "the clock does not count the steps")
 
@@ -141,19 +158,22 @@ class Rules:
             "globals": [bit for bit, (kind, _) in self.kind.items() if kind == 0],
             "tracks": [f"{name}.{s}" if g > 1 else name for name, g, s, _ in chain["places"]],
         }
-        need({**chain, **own} == chain, "the chain of the certificate differs from the rules")
-        need(set(chain) == {*own, "places", "unit", "extra"} and data["short"] == short, "an unknown field")
+        need({**chain, **own} == chain, "the certificate's chain differs from that of the rules")
+        need(
+            set(chain) == {*own, "places", "unit", "extra"} and data["short"] == short,
+            "the certificate has an unknown field",
+        )
         lines = "".join(f"{word} {' '.join(line)}\n" for word in ("bits", "block", "when") for line in self.of[word])
         need(program["id"] == hashlib.sha256(lines.encode()).hexdigest(), "the certificate is for other rules")
-        need(program["numbers"][program["size"]] == [1, 0], "an invalid name of the size")
+        need(program["numbers"][program["size"]] == [1, 0], "the certificate has an invalid name for the size")
         laws = [len(weights) == len(chain["places"]) for law in data["laws"] for weights in law[:2]]
         fields = {*program} - {"conditions"}
         known = fields == {"size", "sizes", "numbers", "ensures", "at", "id"} and all(laws) and len(data) == 10
-        need(known, "an unknown field")
+        need(known, "the certificate has an unknown field")
 
 
 class Clock:
-    """A ghost: it passes through the positions in sweeps, alternately up and down, and stays `rate` steps at each."""
+    """A clock that sweeps through the positions, alternately up and down, and stays `rate` steps at each."""
 
     def __init__(self, sweeps, delay, early, fixed):
         self.sweeps, rates = [(way == "up", rate) for way, rate in sweeps], [rate for _, rate in sweeps]
@@ -161,14 +181,18 @@ class Clock:
         self.waits = [sum(rates[:k]) + k for k in range(len(rates) + 1)]  # the clock of a letter between two sweeps
         turns = all(one != other for (one, _), (other, _) in zip(self.sweeps, self.sweeps[1:], strict=False))
         usual = turns and all(type(rate) is int and rate > 0 for rate in rates) and delay >= 0 <= early
-        need(usual and (fixed is None and early <= rates[-1] if rates else fixed is not None), "no clock", 2)
+        need(
+            usual and (fixed is None and early <= rates[-1] if rates else fixed is not None),
+            "the certificate has no valid clock",
+            2,
+        )
 
     def steps(self, length):
         rates = sum(rate for _, rate in self.sweeps)
         return rates * length + self.delay - self.early if self.fixed is None else self.fixed
 
     def last(self, clock, kind):
-        """The sweep whose last step here this is, and whether it ends at this class."""
+        """Returns the sweep whose last step at a position gives this clock, and whether it ends at this class."""
         sweep = self.waits.index(clock + 1) - 1 if clock > 0 and clock + 1 in self.waits else None
         return sweep, sweep is not None and kind == (5 if self.sweeps[sweep][0] else 1)
 
@@ -176,7 +200,7 @@ class Clock:
         return 0 if not self.sweeps or kind != (1 if self.sweeps[0][0] else 5) else -self.delay or 1
 
     def goes(self, clock, kind):
-        """1 if the clock continues above, -1 below, 0 if it stays."""
+        """Returns 1 if the clock moves to the next higher position, -1 for the next lower one, and otherwise 0."""
         sweep, ends = self.last(clock, kind)
         return 0 if sweep is None or ends else 1 if self.sweeps[sweep][0] else -1
 

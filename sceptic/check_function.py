@@ -34,7 +34,7 @@ class Check:
         self.zero = tuple((constant, False) for _, _, constant, _ in self.laws)
 
     def choices(self, kind, letter=None):
-        """The inputs that a position of this class may have; if the letters contain it, the input of this letter."""
+        """Returns the possible inputs at a position of this class, or this letter's input if letters contain it."""
         free, chosen, found = self.classes[kind][1], self.classes[kind][1], []
         while True:
             found.append(chosen)
@@ -43,7 +43,7 @@ class Check:
             chosen = (chosen - 1) & free
 
     def read(self, states, letter, chosen):
-        """The laws after one more letter: carry, and whether any digit was nonzero."""
+        """Returns the laws after one more letter: carry, and whether any digit was nonzero."""
         found = []
         for (carry, odd), (tracks, inputs, _, _) in zip(states, self.laws, strict=True):
             total = carry + sum(w for t, w in enumerate(tracks) if letter[3] >> t & 1)
@@ -56,7 +56,7 @@ class Check:
         return tuple(-1 if top < 0 else int(top > 0 or odd) for top, (_, odd) in zip(tops, states, strict=True))
 
     def sent(self, letter):
-        """The bits that a letter writes below, here, above and to single bits; if its clock moves below or above."""
+        """Returns the bits that a letter writes below, here, above and to single bits, and where its clock moves."""
         to = [0, 0, 0, 0]
         for mask, value, *writes in self.classes[letter[0]][2]:
             if letter[3] & mask == value:
@@ -64,7 +64,7 @@ class Check:
         return to, self.clock.goes(letter[1], letter[0])
 
     def over(self, single, letter):
-        """Whether the clock has run out, and whether the halting bit is on, in a letter or single bits."""
+        """Returns whether the clock has ended and whether the halting bit is on, in a letter or in single bits."""
         ended = self.clock.ended(letter[1], letter[0], single >> self.width)
         at, track = self.halt if isinstance(self.halt, tuple) else (9, 0)
         return ended, bool((single if at == 0 else letter[3] if at == letter[0] else 0) >> track & 1)
@@ -93,7 +93,7 @@ class Check:
         return found
 
     def step(self, single, guess):
-        """Checks that the successors of running words with these single bits, and the guessed next ones, are listed."""
+        """Checks that successors of running words with these single bits are listed, for each guessed next value."""
         windows, then = self.windows[single], self.windows[guess]
         # letter, bits written to it and whether its clock starts, laws of word and successor, letter of the successor
         # before it, whether a window of the successor is missing, single bits one step later
@@ -128,7 +128,7 @@ class Check:
                         todo.append(node)
 
     def end(self, single, line):
-        """Checks that the line holds at the end of a run, and that the run ends in time, as in the rules."""
+        """Checks that the line is true at the end of a run, and that the run ends in time, as in the rules."""
         windows = self.windows[single]
         rests, singles = self.halt == "at fixed point", (1 << self.width) - 1
         after = self.singles_after(single) & singles
@@ -169,8 +169,15 @@ def main(certificate, *texts):
     lengths = [rules.length for rules in read]
     sizes = [(length - chain["extra"]) // chain["unit"] for length in lengths]
     check_sizes(document, program, sizes[0])
-    need(sizes == list(range(sizes[0], sizes[-1] + 1)) and lengths[-1] >= 8, "give all sizes to eight positions", 2)
-    need([s * chain["unit"] + chain["extra"] for s in sizes] == lengths, "positions do not grow with the size")
+    need(
+        sizes == list(range(sizes[0], sizes[-1] + 1)) and lengths[-1] >= 8,
+        "give the rules at all sizes up to eight positions",
+        2,
+    )
+    need(
+        [s * chain["unit"] + chain["extra"] for s in sizes] == lengths,
+        "the number of positions does not grow with the size as the certificate states",
+    )
     for size, rules in zip(sizes, read, strict=True):  # the lines of the certificate match the rules
         rules.run_all(*([with_numbers(line, program["numbers"], size) for line in lines] for lines in stated))
     long = [rules.chain() for rules in read if rules.length >= 5]

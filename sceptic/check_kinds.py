@@ -30,7 +30,7 @@ def determinant(rows):
 
 
 def cutoff(atoms, names, size):
-    """The theorem: V + n N R, rounded down."""
+    """Returns the bound of the theorem, V + n N R, rounded down."""
     n, column, reach = len(names), names.index(size), {}
     for form in atoms.forms.values():
         normal = [int(form.get(name, 0)) for name in names]
@@ -49,13 +49,13 @@ def cutoff(atoms, names, size):
 
 
 def first(valid, name):
-    """The first value at which no array that grows with this number is empty; 0 if there is none."""
+    """Returns the first value at which no array that grows with this number is empty; 0 without such an array."""
     grow = [form for form in valid if form.keys() - {""} == {name} and form[name] > 0]
     return max((ceil(-form.get("", 0) / form[name]) for form in grow), default=0)
 
 
 def sizes_of(text, source):
-    """The independent numbers on which bits, blocks, cells or rules depend."""
+    """Returns the independent numbers on which bits, blocks, cells or rules depend."""
     lines = [re.sub("#.*", "", line).strip() for line in source.splitlines()]
     words = {
         word

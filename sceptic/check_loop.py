@@ -30,7 +30,7 @@ from shapes import AtSize
 
 
 def shown_parts(phase, data, size):
-    """The arrays that are busy together in a phase, each with the lines of their proof."""
+    """Returns the groups of arrays that are busy together in a phase, each with the lines of its proof."""
     found = []
     for part in phase["parts"]:
         program = data["phases"][part["proof"]]["program"]
@@ -52,13 +52,16 @@ def walked(at, path, start, data, size):
             steps += len(at.arrays[phase["timer"]])
         else:
             made, steps = at.step(before), steps + 1
-            need(all(made[a] == at.bits(a, after[a]) for a in at.arrays), f"a step of the path {path['fixed']} differs")
+            need(
+                all(made[a] == at.bits(a, after[a]) for a in at.arrays),
+                f"a step of the path {path['fixed']} differs from the certificate",
+            )
     need(phases == len(path["phases"]), "a phase never begins")
     return states, steps
 
 
 def inputs_among(facts):
-    """The words that are always inputs, according to these facts."""
+    """Returns the words that always equal inputs, according to these facts."""
     found = {}
     for sign, value, _ in facts:
         entered = [m for m in value if len(m) == 1 and m[0].startswith("in__")]
@@ -69,29 +72,43 @@ def inputs_among(facts):
 
 
 def check(data, texts, size):
-    """All checks at one size."""
+    """Performs all checks at one size."""
     cut, words, measure = data["cut"], data["words"], data["measure"]
     at = AtSize(texts[size], {})
     rules, lengths = at.rules, {array: len(bits) for array, bits in at.arrays.items()}
-    need(rules.halt is None and rules.steps is not None, "the end", 2)
-    need(cut not in words and lengths[cut] == 1 and measure in words, "the cut bit or the measure", 2)
-    need(not any(signed for port in rules.words.values() for _, signed in port.values()), "a signed word", 2)
+    need(rules.halt is None and rules.steps is not None, "the rules need a steps line and must not have a halt line", 2)
+    need(
+        cut not in words and lengths[cut] == 1 and measure in words,
+        "the certificate has an invalid cut bit or measure",
+        2,
+    )
+    need(
+        not any(signed for port in rules.words.values() for _, signed in port.values()),
+        "signed words are not supported for loops",
+        2,
+    )
     ends = {array: tuple(bits) for array, bits in at.arrays.items()}
     entered = {
         n: next((a for a in words if ends[a][: len(b)] == tuple(b)), None) for n, (b, _) in rules.words["input"].items()
     }
-    need(None not in entered.values() and len({*entered.values()}) == len(entered), "an input is not a lower word end")
+    need(
+        None not in entered.values() and len({*entered.values()}) == len(entered),
+        "an input is not the lower end of a word",
+    )
     shown = {n: next((a for a in words if ends[a] == tuple(b)), None) for n, (b, _) in rules.words["output"].items()}
     need(None not in shown.values(), "an output is not a word")
     begin = {word: {} for word in words} | {array: {(f"in__{name}",): 1} for name, array in entered.items()}
     started, unary = {*rules.start} - {rules.bit[cut]}, {word for word in words if {*ends[word]} <= {*rules.start}}
     ones = {word for word in words if ends[word][0] in started}
-    need(started == {ends[word][0] for word in ones}.union(*(ends[word] for word in unary)), "other bits at the start")
+    need(
+        started == {ends[word][0] for word in ones}.union(*(ends[word] for word in unary)),
+        "other bits than those of the certificate are on at the start",
+    )
     begin |= {word: {(): (1 << len(ends[word])) - 1 if word in unary else 1} for word in ones}
     named = {name: {(f"in__{name}",): 1} for name in rules.words["input"]}
 
     def stated(word, taken):
-        """The facts of the lines of one kind."""
+        """Returns the facts that the lines of one kind state."""
         marked = f"at {cut}: " if word == "invariant" else ""
         lines = [line.removeprefix(marked) for kind, line in rules.lines if kind == word and line.startswith(marked)]
         trees = [symbolic.parsed(line) for line in lines if word != "where" or not {"%", "//"} & {*line.split()}]
@@ -110,7 +127,9 @@ def check(data, texts, size):
         names = sorted({word for path in data[name] for word in path["fixed"]})
         for bits in product((0, 1), repeat=len(names)):
             case = dict(zip(names, bits, strict=True)).items()
-            need(any(path["fixed"].items() <= case for path in data[name]), "a case has no path")
+            need(
+                any(path["fixed"].items() <= case for path in data[name]), "no path of the certificate covers some case"
+            )
         taken[name] = []
         for path in data[name]:
             at = AtSize(texts[size], path["fixed"])
@@ -155,7 +174,7 @@ def check(data, texts, size):
             left, zero = ([put(one, {measure: {}})[1] for one in some] for some in ([fact], invariants))
             same = any(not added(left[0], one, factor) for one in zero for factor in (1, -1))
             follows = same and max(map(abs, interval(left[0], bounds))) < power
-        need(follows, f"{fact} does not follow")
+        need(follows, f"{fact} does not follow from the invariants")
         facts.append((sign, value, word))
     return [line for kind, line in rules.lines if kind == "ensure"]
 
@@ -163,7 +182,11 @@ def check(data, texts, size):
 def main(certificate, *files):
     document = json.loads(Path(certificate).read_text())  # `bitwright certify -o` stores it as a link of its chain
     data = document["links"]["function"]["proof"] if "links" in document else document
-    need(data.get("format") == "bitwright function by rounds 2" and len(files) >= 8, "no certificate, or few rules", 2)
+    need(
+        data.get("format") == "bitwright function by rounds 2" and len(files) >= 8,
+        "give a certificate for a loop, and the rules at eight or more sizes",
+        2,
+    )
     (first,) = sizes_of(document, data["sizes"])[0].values()
     texts = {size: Path(file).read_text() for size, file in enumerate(files, start=first)}
     lines = [check(data, texts, size) for size in texts]

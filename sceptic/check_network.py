@@ -42,7 +42,7 @@ def need(condition, message, code=2):
 
 def read_json(text):
     def once(pairs):
-        need(len(dict(pairs)) == len(pairs), "JSON with a repeated name")
+        need(len(dict(pairs)) == len(pairs), "the JSON repeats a name")
         return dict(pairs)
 
     return json.loads(text, object_pairs_hook=once, parse_constant=int)  # int refuses NaN and Infinity
@@ -90,7 +90,7 @@ class Rules:
             self.names += [f"{name}[{place}]" if place else name for place in places]
         self.writes, self.blocks = [], {tuple(block): {} for block in of["block"]}
         once = sorted({*self.names}) == sorted(self.names) == sorted(chain(*of["block"]))
-        need(once and of["when"], "a bit is not declared once, and in one block, or there is no template")
+        need(once and of["when"], "every bit must be declared once and be in one block, and there must be a template")
         for line in of["when"]:
             names, values = zip(*(test.split("=") for test in line[: line.index("write")]), strict=True)
             on, templates = frozenset(compress(names, map(int, values))), self.blocks[names]
@@ -101,14 +101,16 @@ class Rules:
         need(written <= {*self.names}, "a template writes an unknown bit")
 
     def kinds(self):
-        """The kind of each cell that has templates: the size and configurations of each block, and the ports."""
+        """Yields the kind of each cell with templates: the size and configurations of each block, and the ports."""
         block_of, cells = {name: block for block in self.blocks for name in block}, self.lines["cell"] or self.blocks
-        need(sorted(chain(*cells)) == sorted(self.names), "there are cells, but a bit is not in exactly one of them")
+        need(
+            sorted(chain(*cells)) == sorted(self.names), "if there are cells, every bit must be in exactly one of them"
+        )
         for cell in cells:
             blocks, writes = [], []
             for block, own in groupby(cell, block_of.get):
                 value = {name: 1 << i for i, name in enumerate(own)}  # in the order of the cell
-                need(len(value) == len(block), "a cell has only a part of a block")
+                need(len(value) == len(block), "a cell contains only a part of a block")
                 table = sorted((sum(value[name] for name in on), t) for on, t in self.blocks[block].items())
                 blocks += [(len(block), tuple(configuration for configuration, _ in table))] if table else []
                 writes += [self.writes[template] for _, template in table]
@@ -117,7 +119,7 @@ class Rules:
                 yield tuple(blocks), tuple(sorted(ports))
 
     def all_states(self, cells):
-        """(number, 0, state, matched, bits to check): one choice in each block, a template or no match."""
+        """Yields (number, 0, state, matched, bits to check) for all choices of a template or no match in each block."""
         number, kind = count(), lambda block: block[0].split("_")[0] * cells  # kind3_block1[2] is of kind3
         for _, blocks in groupby(self.blocks, kind):
             choices, ports = [], []
@@ -132,13 +134,13 @@ class Rules:
                 yield next(number), 0, {*on}, tuple(matched), tuple(ports)
 
     def all_runs(self):
-        """The start and end of runs; then, as in all_states, every state from which the run of an input steps."""
+        """Yields the start and end of runs and then, as in all_states, every state before a step of any run."""
         inputs = [name for line in self.lines["input"] for name in line[: line.index("=") : -1]]  # the lowest bit first
         start, bounds = [*chain(*self.lines["start"])], self.lines["steps"]
         need(len({*inputs, *start} & {*self.names}) == len(inputs + start), "a start bit is set twice or unknown")
         ((steps,),) = [map(int, line) for line in bounds] or [[1_000_000]]
         (halt,) = [" ".join(line[1:]) for line in self.lines["halt"]] or [None if bounds else "fixed point"]
-        need(halt in (None, "fixed point", *self.names), "the rules have no valid end of runs")
+        need(halt in (None, "fixed point", *self.names), "the rules do not have a valid end of runs")
         yield {"inputs": inputs, "start": start, "halt": halt, "steps": steps}
         for number in range(1 << len(inputs)):
             before, state = None, {*start, *compress(inputs, map(int, f"{number:b}"[::-1]))}
@@ -153,7 +155,7 @@ class Rules:
 
 
 def pattern(kinds):
-    """The canonical text of one cell of each kind, side by side; a port is a bit that no template tests."""
+    """Returns the canonical text of one cell of each kind, side by side; a port is a bit that no template tests."""
     bits, blocks, rules = [], [], []
     for k, (tables, ports) in enumerate(sorted(kinds), 1):
         arrays = [(f"kind{k}_block{at}", size) for at, (size, _) in enumerate(tables, 1)]
@@ -169,7 +171,7 @@ def pattern(kinds):
 
 
 def findings(network, rules, states):
-    """The required contents of a certificate for these states, by name."""
+    """Returns the required contents of a certificate for these states, by name."""
     writers, by_template, about = Counter(chain(*rules.writes)), [*zip(*network.first, strict=True)], network.about
     columns, width = sorted({writers[name] for name in rules.names}), len(network.first)
     row = {name: (i, columns.index(writers[name])) for i, name in enumerate(rules.names)}  # of B; and the column of T
@@ -180,7 +182,7 @@ def findings(network, rules, states):
 
     @lru_cache(maxsize=1 << 16)
     def nearest(matched, own):
-        """The tested bit nearest to an error: (distance, i, right value, G, T); below 1 it is wrong."""
+        """Returns the checked bit closest to an error as (distance, i, right value, G, T); below 1 it is wrong."""
         hidden = [max(0, total) for total in map(sum, zip(*(by_template[j] for j in matched), strict=True))]
         T, after = network.thresholds[len(matched) - 1], set().union(*(rules.writes[j] for j in matched))
         sums = [(*row[name], int(name in after)) for name in own]

@@ -24,7 +24,7 @@ LOGISTIC = {"silu": (ONE, 0), "gelu_tanh": (4 * ONE * ONE // ROOT, 44715 * ONE /
 
 
 class UnboundedError(Exception):
-    """An enclosure is too wide to continue; smaller boxes may help."""
+    """Raised if an enclosure is too wide to continue; smaller boxes may help."""
 
 
 def in_float32(sizes):
@@ -47,7 +47,7 @@ class Form:
         return [abs(c) + d for c, d in zip(self.center, self.deviation(), strict=True)]
 
     def wider(self, times):
-        """The form after the given number of float32 roundings; every part may also be off by 3 units."""
+        """Returns the form after this number of float32 roundings; every part may also be off by 3 units."""
         more, times = 3 * len(self.slopes) + 6, times * self.unit
         in_float32(self.size() if self.unit else [])
         radius = [
@@ -57,12 +57,12 @@ class Form:
         return Form(self.center, self.slopes, radius, self.unit)
 
     def variables(self):
-        """The same form with each coordinate's radius as a variable, so that a product with it stays correlated."""
+        """Returns the form with each coordinate's radius as a variable, which keeps products with it correlated."""
         own = [[r * (i == j) for j in range(len(self.radius))] for i, r in enumerate(self.radius)]
         return Form(self.center, self.slopes + own, [0] * len(own), self.unit)
 
     def pairs(self, other):
-        """The slopes of both; equal numbers denote the same variable."""
+        """Returns the slopes of both forms; equal numbers denote the same variable."""
         return zip_longest(self.slopes, other.slopes, fillvalue=[0] * len(self.center))
 
     def __add__(self, other):
@@ -71,7 +71,7 @@ class Form:
         return Form(center, slopes, radius, self.unit).wider(1)
 
     def __mul__(self, other):
-        """The coordinatewise product."""
+        """Returns the coordinatewise product."""
         a, b = self.center, other.center
         slopes = [[(u * y + v * x) >> S for u, y, v, x in zip(m, b, n, a, strict=True)] for m, n in self.pairs(other)]
         parts = zip(a, self.radius, self.deviation(), b, other.radius, other.deviation(), strict=True)
@@ -85,7 +85,7 @@ def constant(values, unit):
 
 
 class Linear:
-    """x @ weight + bias."""
+    """Returns x @ weight + bias."""
 
     def __init__(self, weight, bias=None):
         self.columns, self.bias, self.terms = [*zip(*weight, strict=True)], bias, len(weight)
@@ -94,7 +94,7 @@ class Linear:
     def __call__(self, x):
         size = x.size()
         if len(size) != self.terms:
-            raise ValueError("a matrix does not match its input")
+            raise ValueError("the shape of a matrix does not match its input")
         in_float32([dot(size, own) >> S for own in self.sizes] if x.unit else [])
         center, *slopes = [[dot(row, column) >> S for column in self.columns] for row in (x.center, *x.slopes)]
         times, lost = (self.terms + 2) * x.unit, sum(size) >> S
@@ -110,7 +110,7 @@ def chained(chain, x):
 
 
 def normed(norm, x):
-    """x / sqrt(mean(x^2) + eps) * weight + bias."""
+    """Returns x / sqrt(mean(x^2) + eps) * weight + bias."""
     if norm is None:
         return x
     n = len(x.center)
@@ -175,7 +175,7 @@ def logistic(rate, cube, c, d):
 
 
 def exponential(x):
-    """exp(-x)."""
+    """Returns exp(-x)."""
     return int(EXACT.exp(EXACT.divide(-x, ONE)) * ONE)
 
 
@@ -191,7 +191,7 @@ def normal(x):
 
 
 def turned(rope, position, x):
-    """RoPE: pairs of coordinates turn by position * base^(-2 i / width)."""
+    """Applies RoPE, which rotates pairs of coordinates by position * base^(-2 i / width)."""
     if rope is None:
         return x
     width, waves, wrong = len(x.center), {}, {}
@@ -213,7 +213,7 @@ def turned(rope, position, x):
 
 
 def wave(angle):
-    """Cosine and sine of an angle in units of 2^-120."""
+    """Returns the cosine and sine of an angle in units of 2^-120."""
     parts, term, n = [0, 0], ONE * ONE, 0
     angle %= TAU
     while term:

@@ -1,4 +1,4 @@
-"""`ensure` lines as Python syntax trees: operators, names, bits of words and numbers. For check_function.py."""
+"""Parses `ensure` lines as Python syntax trees with operators, names, bits of words and numbers."""
 
 import ast
 import re
@@ -22,16 +22,20 @@ class Word(int):
 
 
 def parsed(text, conditions=()):
-    """A line as a tree, with its conditions; `loop` holds the index of `for i in a..b`, and the trees of its bounds."""
+    """A line as a tree, with its conditions; `loop` contains the index of `for i in a..b` and its bounds as trees."""
     text, _, loop = text.partition(" for ")
     left, arrow, right = text.partition(" => ")
-    need("=>" not in right and (not arrow or left.count("(") == left.count(")")), f"two arrows: {text}", 2)
+    need(
+        "=>" not in right and (not arrow or left.count("(") == left.count(")")),
+        f"a line may have only one arrow: {text}",
+        2,
+    )
     tree = expression(f"(not ({left})) or ({right})" if arrow else text)
     for condition in conditions:
         tree = ast.BoolOp(ast.Or(), [ast.UnaryOp(ast.Not(), expression(condition)), tree])
     tree = ast.fix_missing_locations(tree)
     found = re.fullmatch(r"(\w+) in (.+)\.\.(.+)", loop)
-    need(found or not loop, f"an unsupported loop: {loop}", 2)
+    need(found or not loop, f"this form of loop is not supported: {loop}", 2)
     tree.loop = (found[1], expression(found[2]), expression(found[3])) if found else None
     return tree
 
@@ -39,7 +43,7 @@ def parsed(text, conditions=()):
 def expression(text):
     tree = ast.parse(text.replace("in.", "in_").replace("^", "**"), mode="eval").body
     right = all(isinstance(node, SAFE) and len(getattr(node, "ops", "1")) == 1 for node in ast.walk(tree))
-    need(right, f"an unsupported form of line: {text}", 2)
+    need(right, f"this form of line is not supported: {text}", 2)
     return tree
 
 
@@ -56,9 +60,9 @@ def holds(tree, names):
 
 
 def sizes_of(document, named):
-    """The ranging number with its first value, and the fixed numbers, in `l>=1, k=3`; must agree with the claim."""
+    """Returns the ranging number with its first value, and the fixed numbers, as in `l>=1, k=3`; checks the claim."""
     found = [re.fullmatch(r"(\w+)(>?)=(-?\d+)", part) for part in named.split(", ")]
-    need(all(found), f"no sizes: {named}", 2)
+    need(all(found), f"these are not sizes: {named}", 2)
     ranges, fixed = ({part[1]: int(part[3]) for part in found if part[2] == sign} for sign in (">", ""))
     links = document.get("links", {})
     if links:
@@ -66,5 +70,5 @@ def sizes_of(document, named):
         need(claim["verdict"] == "proved" and claim["sizes"] == named, f"the claim must be proved for {named}")
         left_out = set((links.get("sizes", {}).get("proof") or {"sizes": ()})["sizes"]) - {*ranges, *fixed}
         need(not left_out, f"the kinds of cells depend on {', '.join(left_out)}, which the proof does not cover")
-    need(len(ranges) == 1, "exactly one number must range", 2)
+    need(len(ranges) == 1, "exactly one number must range over values", 2)
     return ranges, fixed

@@ -1,4 +1,4 @@
-"""`ensure` lines as automata that read the letters of a word, lowest position first. Used by check_function.py."""
+"""Turns `ensure` lines into automata that read words from the lowest position up. Used by check_function.py."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ SIGNS = {ast.Eq: (0,), ast.NotEq: (-1, 1), ast.Lt: (-1,), ast.LtE: (-1, 0), ast.
 
 
 def with_numbers(line, numbers, size):
-    """A line with the rule text's numbers, {name: (a, b)} for a * size + b, replaced by their values."""
+    """Replaces the rule text's numbers, {name: (a, b)} for a * size + b, by their values in a line."""
     values = {name: f"({n})" if n < 0 else str(n) for name, (a, b) in numbers.items() for n in [a * size + b]}
     return re.sub(r"(?<!\w)(?<!in\.)[A-Za-z_]\w*(?!\w|\[)", lambda found: values.get(found[0], found[0]), line)
 
@@ -24,7 +24,7 @@ def plus(one, other, times=1):
 
 
 def read_line(text, conditions, *about):
-    """The automaton of a line under its conditions."""
+    """Returns the automaton of a line under its conditions."""
     tree = parsed(text, conditions)
     line = Line(None if tree.loop else tree, *about)
     return Local(tree, line) if tree.loop else line
@@ -60,14 +60,14 @@ class Line:
     def term(self, node):
         if isinstance(node, ast.Name) and self.word(node.id):
             few, weights = self.words[self.word(node.id)]
-            need(not few, "a short number among longer ones", 2)
+            need(not few, "a number of a few bits must not be combined with longer ones", 2)
             return {(self.word(node.id)[0], *place): weight for place, weight in weights.items()}
         if not any(isinstance(one, ast.Name) and self.word(one.id) for one in ast.walk(node)):
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
                 at = [value(node.right, {n: a * l + b for n, (a, b) in self.numbers.items()}) for l in (8, 9, 50)]
                 if at[0] != at[1]:
                     straight = at[1] - at[0] == self.unit and at[2] == at[0] + 42 * self.unit
-                    need(straight and value(node.left, {}) == 2, "an unsupported form of power", 2)
+                    need(straight and value(node.left, {}) == 2, "this form of power is not supported", 2)
                     return {("2", at[0] - 8 * self.unit): 1}
             if isinstance(node, ast.Constant | ast.Name) or not any(
                 isinstance(one, ast.Name) for one in ast.walk(node)
@@ -79,10 +79,10 @@ class Line:
         if isinstance(node.op, ast.Add | ast.Sub):
             return plus(left, right, 1 if isinstance(node.op, ast.Add) else -1)
         if isinstance(node.op, ast.Mod):
-            need(list(right.values()) == [1] and 1 not in right, "a remainder by a number other than a power 2^l", 2)
+            need(list(right.values()) == [1] and 1 not in right, "the divisor of a remainder must be a power 2^l", 2)
             return {("mod", tuple(left.items()), *(key[1] for key in right)): 1}
         one, factor = (left, right) if set(right) <= {1} else (right, left)
-        need(isinstance(node.op, ast.Mult) and set(factor) <= {1}, "a product of two words", 2)
+        need(isinstance(node.op, ast.Mult) and set(factor) <= {1}, "a product of two words is not supported", 2)
         return plus({}, one, factor.get(1, 0))
 
     def truth(self, node, read):
@@ -93,7 +93,11 @@ class Line:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return not self.truth(node.operand, read)
         if isinstance(node, ast.Name):
-            need([*self.words[self.word(node.id)][1].values()] == [1], f"{node.id} is a number, not a truth value", 2)
+            need(
+                [*self.words[self.word(node.id)][1].values()] == [1],
+                f"{node.id} is a number, but a truth value is expected",
+                2,
+            )
         if self.is_few(node):
             names = [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
             if read is None:
@@ -101,11 +105,15 @@ class Line:
             return read and bool(value(node, {name: read[1][self.few.index(name)] for name in names}))
         sides = node.left, node.comparators[0]
         if any(isinstance(one, ast.Compare | ast.BoolOp | ast.Not) for side in sides for one in ast.walk(side)):
-            need(isinstance(node.ops[0], ast.Eq | ast.NotEq), "a truth value as a number", 2)
+            need(isinstance(node.ops[0], ast.Eq | ast.NotEq), "a truth value is used as a number", 2)
             return (self.truth(sides[0], read) == self.truth(sides[1], read)) == isinstance(node.ops[0], ast.Eq)
         for side, other in (sides, sides[::-1]):
             if isinstance(getattr(side, "op", None), ast.FloorDiv | ast.Mod) and isinstance(side.right, ast.Constant):
-                need(isinstance(node.ops[0], ast.Eq) and side.right.value > 0, "a quotient without ==", 2)
+                need(
+                    isinstance(node.ops[0], ast.Eq) and side.right.value > 0,
+                    "a quotient must be compared with == and a positive divisor",
+                    2,
+                )
                 return self.divided(side, other, side.right.value, read)
         term = plus(self.term(sides[0]), self.term(sides[1]), -1)
         if read is None:
@@ -114,7 +122,7 @@ class Line:
         return self.sign(term, read[0][self.terms.index(term)]) in SIGNS[type(node.ops[0])]
 
     def divided(self, side, other, k, read):
-        """`other` is the quotient, or for a short number the remainder, of a term by k."""
+        """Returns whether `other` is the quotient, or for a short number the remainder, of a term by k."""
         term = self.term(side.left)
         if isinstance(side.op, ast.FloorDiv):
             term = plus(term, self.term(other), -k)
@@ -124,7 +132,11 @@ class Line:
                 return True
             low, high = (self.sign(one, read[0][self.terms.index(one)]) for one in pair)
             return low >= 0 > high
-        need(self.is_few(other) and all(key == 1 or key[0] in "io" for key in term), "unsupported remainder", 2)
+        need(
+            self.is_few(other) and all(key == 1 or key[0] in "io" for key in term),
+            "this form of remainder is not supported",
+            2,
+        )
         names = [one.id for one in ast.walk(other) if isinstance(one, ast.Name)]
         if read is None:
             self.rests.append((term, k))
@@ -160,7 +172,7 @@ class Line:
         return tuple(sums), few, tuple(rests)
 
     def add(self, term, state, kind, bits, chosen):
-        """The state of a sum after a position, and its digit at that position."""
+        """Returns the state of a sum after a position, and its digit at that position."""
         total, inside = state[0], []
         for key, factor in term.items():
             if key == 1:
@@ -176,9 +188,9 @@ class Line:
         return (total >> 1, state[1] or bool(total & 1), *inside), total & 1
 
     def above(self, e):
-        """2^(size + e), scaled, is 2^(positions + result)."""
+        """Returns x such that 2^(size + e), scaled, is 2^(positions + x)."""
         found = e + self.base - self.extra
-        need(found >= -2, "a power too far below the top", 2)
+        need(found >= -2, "a power of 2 is too far below the highest position", 2)
         return found
 
     def top(self, term):

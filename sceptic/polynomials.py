@@ -1,4 +1,4 @@
-"""Polynomials, coefficients by monomial (a sorted tuple of names); for check_loop.py."""
+"""Polynomials as coefficients by monomial, which is a sorted tuple of names. Used by check_loop.py."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""A program at one size with the shapes of its arrays: off, on, one bit, or a word; and phases. For check_loop.py."""
+"""A program at one size, with phases and the shapes of its arrays: off, on, one bit, or a word."""
 
 import symbolic
 from chains import need
@@ -14,7 +14,7 @@ class AtSize:
             self.arrays.setdefault(name.partition("[")[0], []).append(bit)
 
     def word(self, name, like):
-        """A new word, of unknown bits except the fixed ones, with the length of an array."""
+        """Adds a word with the length of an array, whose bits are free except for the fixed ones."""
         need(name not in self.words, "two words have the same name")
         self.words[name] = [self.graph.input() for _ in self.arrays[like]]
         for place, bit in ((0, name), (-1, f"{name} top")):
@@ -28,7 +28,7 @@ class AtSize:
         if what in ("first", "last"):
             return [int(place == (0 if what == "first" else length - 1)) for place in range(length)]
         word = self.words[shape[1]]
-        need(len(word) == length, f"{array} does not have the length of {shape[1]}")
+        need(len(word) == length, f"{array} and {shape[1]} have different lengths")
         return {"word": word, "up": [0, *word[:-1]], "up1": [1, *word[:-1]], "down": [*word[1:], 0]}[what]
 
     def step(self, state, given=()):
@@ -40,7 +40,7 @@ class AtSize:
         return {array: [after[place] for place in places] for array, places in self.arrays.items()}
 
     def part(self, timer, inputs, busy, ensured):
-        """The rules of busy arrays alone, with all other bits 0 and a run as long as the phase."""
+        """Returns the rules restricted to busy arrays, with all other bits off and a run as long as the phase."""
         lines = []
         for word, *names in map(str.split, self.text.splitlines()):
             own = [name for name in names if name.partition("=")[0].partition("[")[0] in busy]
@@ -61,17 +61,17 @@ class AtSize:
     def phase(self, phase, before, after, number, parts):
         """Checks that all other arrays stay while the timer runs, busy ones act independently, and `after` follows."""
         timer, busy = phase["timer"], [array for busy, _ in parts for array in busy]
-        need(timer not in busy and before[timer] == ["first"], "a phase begins without its timer")
+        need(timer not in busy and before[timer] == ["first"], "a phase starts without its timer")
         begins = (
             before[array][0] in (("word", "up", "up1") if array in phase["inputs"] else ("off",)) for array in busy
         )
-        need(all(begins) and {*phase["inputs"]} <= {*busy}, "busy arrays have a different start")
+        need(all(begins) and {*phase["inputs"]} <= {*busy}, "the busy arrays of a phase have a different initial state")
         given = {array: [self.graph.input() for _ in self.arrays[array]] for array in (*busy, timer)}
         given[timer][-1] = 0
         early, late = self.step(before, given), self.step(before, {**given, timer: self.bits(timer, ["last"])})
         for array in self.arrays.keys() - {*busy}:
             stays = [0, *given[timer][:-1]] if array == timer else self.bits(array, before[array])
-            need(early[array] == stays, f"{array} does not stay during a phase")
+            need(early[array] == stays, f"{array} changes during a phase")
             need(late[array] == self.bits(array, after[array]), f"{array} has a different value after a phase")
         for own, lines in parts:
             alone = symbolic.Rules(self.part(timer, phase["inputs"], own, lines))
@@ -82,7 +82,7 @@ class AtSize:
             made = alone.step(self.graph, bits)
             for array, line in zip(own, lines, strict=True):
                 theirs = [made[alone.bit[f"{array}[{n + 1}]"]] for n in range(len(self.arrays[array]))]
-                need(early[array] == late[array] == theirs, f"{array} does not act independently")
+                need(early[array] == late[array] == theirs, f"{array} does not follow the rules of its phase")
                 self.ends(phase, array, after[array], number, line, own)
 
     def ends(self, phase, array, after, number, line, own):
@@ -93,9 +93,9 @@ class AtSize:
         right = line == f"{array} == 0" if not factors else head == f"{array} == ({total})"
         need(right, f"the lines of a phase do not define {array}")
         if factors:
-            need(after == ["word", f"{array} of phase {number}"], "an invalid name of a word")
+            need(after == ["word", f"{array} of phase {number}"], "a new word has an invalid name")
             exponent = symbolic.value(symbolic.parsed(power.removesuffix(")")), {})
-            need(exponent == len(self.arrays[array]), "a modulus that does not match its array")
-            need(set(factors) <= {*phase["inputs"]} & {*own}, "a sum of other arrays")
+            need(exponent == len(self.arrays[array]), "the modulus of a sum does not match its array")
+            need(set(factors) <= {*phase["inputs"]} & {*own}, "a sum contains arrays that are not inputs of the phase")
             self.word(after[1], array)
-        need(factors or after == ["off"], "a phase has a different end")
+        need(factors or after == ["off"], "a busy array is not off at the end of its phase")

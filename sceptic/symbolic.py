@@ -1,4 +1,4 @@
-"""Rules parsed from their canonical text, and symbolic steps of them."""
+"""Parses rules from their canonical text and makes symbolic steps."""
 
 import ast
 import operator

@@ -64,7 +64,7 @@ class Program:
         self.lines = [self.text.others[word] for word in ("ensure", "where")]
 
     def at(self, sizes, lines=([], [])):
-        """A file with the program at these sizes, and with these `ensure` and `where` lines."""
+        """Returns a file with the program at these sizes and these `ensure` and `where` lines."""
         file = self.folder / "-".join(["rules", *(f"{name}={value}" for name, value in sizes.items())])
         stated = [f"{word} {line}\n" for word, them in zip(("ensure", "where"), lines, strict=True) for line in them]
         file.write_text(canonical(self.text, {**self.given, **sizes}) + "".join(stated))
@@ -72,7 +72,7 @@ class Program:
 
 
 def same(one, other):
-    """Whether two lists have the same formulas, apart from spaces and parentheses."""
+    """Whether two lists have the same formulas, ignoring spaces and parentheses."""
     shapes = []
     for line in (*one, *other):
         tree = parsed(re.sub(r"(?<!\w)mod(?!\w)", "%", line))
@@ -81,7 +81,7 @@ def same(one, other):
 
 
 def check_function(certificate, program, path):
-    """The function's ranging number with its first value; None if nothing is claimed."""
+    """Returns the function's ranging number with its first value, or None if there is no claim."""
     claim, proof = (certificate["links"]["function"].get(key) for key in ("claim", "proof"))
     need(claim["verdict"] != "refuted", "the certificate refutes the ensure lines of the rules", 1)
     if claim["verdict"] != "proved":
@@ -91,7 +91,7 @@ def check_function(certificate, program, path):
     print("2. function: the rules satisfy these lines,", *shown, sep="\n     ")
     if proof is None:
         return run_all_inputs(claim["sizes"], program)
-    need(proof.get("format") in FUNCTIONS, f"function: no checker here for {str(proof.get('format'))[:100]}", 1)
+    need(proof.get("format") in FUNCTIONS, f"function: there is no checker for {str(proof.get('format'))[:100]}", 1)
     if proof["format"] == "bitwright function by rounds 2":
         ((name, first),) = sizes_of(certificate, proof["sizes"])[0].items()
         plain = [[with_values(line, {}) for line in them] for them in program.lines]
@@ -112,7 +112,7 @@ def check_function(certificate, program, path):
 
 
 def run_all_inputs(claimed, program):
-    """Runs every input at single sizes, by the definition of a step."""
+    """Runs every input at single sizes, using the definition of a step."""
     runs = 0
     for sizes in single_sizes(claimed, program):
         lets = Expanded(program.text, {**program.given, **sizes}).lets
@@ -127,17 +127,17 @@ def run_all_inputs(claimed, program):
 
 
 def single_sizes(claimed, program):
-    """The sizes named in a claim: `4`, `l=4`, `1..8`; or the program itself."""
+    """Returns the sizes in a claim, such as `4`, `l=4` or `1..8`, or those of the program itself."""
     if claimed == "this program":
         return [{}]
     names = names_of_sizes(program.text, program.data.decode())
     found = re.fullmatch(r"(?:(\w+)=)?(\d+)(?:\.\.(\d+))?", claimed)
-    need(found and len(names) == 1 and found[1] in (None, *names), f"unsupported form of sizes: {claimed}")
+    need(found and len(names) == 1 and found[1] in (None, *names), f"this form of sizes is not supported: {claimed}")
     return [{names[0]: size} for size in range(int(found[2]), int(found[3] or found[2]) + 1)]
 
 
 def check_sizes(certificate, program, path):
-    """The programs that have the network's kinds of cells."""
+    """Returns the programs that consist of the network's kinds of cells."""
     if certificate["domain"] != "cells":
         print("3. sizes: the certificate covers only this program, at one size")
         return [program.at({})]

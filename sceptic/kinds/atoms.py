@@ -1,4 +1,4 @@
-"""Atoms: the forms whose signs can determine the kind of a cell, as in docs/explanation/cells.md."""
+"""Computes atoms, the forms whose signs can determine the kind of a cell, as in docs/explanation/cells.md."""
 
 from fractions import Fraction
 from itertools import combinations, product
@@ -8,7 +8,7 @@ from kinds.forms import const, eliminate, feasible, need, plus, primitive, put, 
 
 
 def differences(one, other):
-    """Differences of the indices of two bits of one array; a bit is (array, ends of each index)."""
+    """Returns the differences of the indices of two bits of one array; a bit is (array, ends of each index)."""
     return [plus(a, b, -1) for (a, _), (b, _) in zip(one[1], other[1], strict=True)] if one[0] == other[0] else []
 
 
@@ -65,11 +65,14 @@ class Atoms:
 
     def rests(self, case, values):
         for (_, by), (form, _) in case.rests.items():
-            need(not own(put(form, values), "''"), "a remainder of an index that the tested bits do not fix")
+            need(
+                not own(put(form, values), "''"),
+                "a remainder depends on an index that the tested bits do not determine",
+            )
             self.divisible(put(form, values), by)
 
     def blocks(self, bit, case, members, known):
-        """The blocks of a line that contain this bit: their bits, and the conditions for it."""
+        """Yields the bits of each block of a line that can contain this bit, and the conditions for it."""
         names = own(
             set().union(
                 *case.known,
@@ -84,7 +87,7 @@ class Atoms:
                 conditions = [*left, *(put(form, values) for form in case.known)]
                 here = [*known, *both(left), *conditions[len(left) :]]
                 if feasible(here):
-                    need(values.keys() == names, f"{member[0]} does not fix an index of its block")
+                    need(values.keys() == names, f"{member[0]} does not determine an index of its block")
                     self.add(conditions)
                     self.rests(case, values)
                     for form in values.values():
@@ -92,7 +95,7 @@ class Atoms:
                     yield [moved(one, values) for one in members], here
 
     def written(self, rule, members, here):
-        """The boxes that the templates of a rule in this block write, by array; an end is a list of forms."""
+        """Yields the boxes that the templates of a rule in this block write, by array; an end is a list of forms."""
         case, tested, compared, targets = rule
         for chosen in product(*([member for member in members if member[0] == bit[0]] for bit in tested)):
             equations = [form for pair in zip(tested, chosen, strict=True) for form in differences(*pair)]
@@ -104,7 +107,10 @@ class Atoms:
                 continue
             free, compared_now = names - values.keys(), [put(form, values) for form in compared]
             fixed = [form for form in values.values() if any(v.denominator > 1 for v in form.values())] + compared_now
-            need(not any(own(form, "''") for form in fixed), "an index in arithmetic is not fixed by any tested bit")
+            need(
+                not any(own(form, "''") for form in fixed),
+                "the tested bits do not determine an index used in arithmetic",
+            )
             self.add([*left, *compared_now, *(eliminate(known, free) or [])])
             self.rests(case, values)
             for form in values.values():
@@ -131,5 +137,5 @@ class Atoms:
 
 
 def roundings(q, factor):
-    """The amount that rounds an end to an integer: up for a lower end, down for an upper one."""
+    """Returns the amount that rounds an end to an integer, up for a lower end and down for an upper one."""
     return [Fraction(k if factor > 0 else -k, q) for k in range(q)]

@@ -1,4 +1,4 @@
-"""A rule text at one size in the form of `bitwright show --text`. Standard library alone.
+"""Writes a rule text at one size in the form of `bitwright show --text`, using only the standard library.
 
 The other checkers read this form. In a proof for every length, the sha256 of bits, blocks and templates at one size
 must equal the one in the certificate.
@@ -11,13 +11,13 @@ from kinds.rule_text import REFERENCE, clauses, expression, reference
 
 
 def canonical(text, sizes):
-    """The text at these sizes, without its `ensure` lines."""
+    """Returns the text at these sizes, without its `ensure` lines."""
     program = Expanded(text, sizes)
     return "".join(f"{line}\n" for part in (rules, cells, ports, ends) for line in part(text, program))
 
 
 def rules(_, program):
-    """Bits, blocks by first bit, and templates by block and configuration: the content of the program's id."""
+    """Yields bits, blocks by first bit, and templates by block and configuration, which determine the program's id."""
     for name, extents in program.shape.items():
         yield f"bits {name}" + (f"[{','.join(map(str, extents))}]" if extents else "")
     ordered = [sorted(block, key=program.place.get) for block in program.blocks]
@@ -37,20 +37,20 @@ def cells(_, program):
 
 
 def bits_of(members, program, env):
-    """The bits of a number, most significant first."""
+    """Returns the bits of a number, most significant first."""
     found = []
     for member in re.findall(REFERENCE, members):
         name, parts = reference(member)
         whole = not parts and program.shape[name]
         bits = pick((name, (None,) if whole else parts), program.shape, env)
         if max(map(len, bits), default=0) > 2:
-            raise ValueError(f"{name} has several indices, but is part of a number")
+            raise ValueError(f"{name} has several indices and cannot be part of a number")
         found += bits[::-1]
     return found
 
 
 def ports(text, program):
-    """Inputs and outputs, each with its bits."""
+    """Yields inputs and outputs, each with its bits."""
     for word in ("input", "output"):
         for line in text.others[word]:
             signed = "signed " * line.startswith("signed ")
@@ -61,7 +61,7 @@ def ports(text, program):
 
 
 def ends(text, program):
-    """The start and end of runs; and the invariants, with the text's numbers replaced by their values."""
+    """Yields the start and end of runs, and the invariants with the text's numbers replaced by their values."""
     started = []
     for line in text.others["start"]:
         body = re.split(r"\s(?=for\s|if\s)", line, maxsplit=1)[0]
@@ -81,7 +81,7 @@ def ends(text, program):
 
 
 def with_values(line, lets):
-    """A line with the text's numbers replaced by their values; `mod` becomes `%`."""
+    """Replaces the text's numbers in a line by their values, and `mod` by `%`."""
     values = {name: f"({n})" if n < 0 else str(n) for name, n in lets.items()}
     line = re.sub(r"(?<!\w)mod(?!\w)", "%", line)
     return re.sub(r"(?<!\w)(?<!in\.)[A-Za-z_]\w*(?!\w|\[)", lambda found: values.get(found[0], found[0]), line)

@@ -1,4 +1,4 @@
-"""A rule text at given sizes: its blocks, templates and cells, and their kinds. Standard library alone."""
+"""Expands a rule text at given sizes to blocks, templates, cells and kinds, using only the standard library."""
 
 import operator as op
 from itertools import product
@@ -8,7 +8,7 @@ COMPARE = {"<": op.lt, "<=": op.le, ">": op.gt, ">=": op.ge, "=": op.eq, "!=": o
 
 
 class NoProgramError(Exception):
-    """The text is not a program at these sizes."""
+    """Raised if the text is not a program at these sizes."""
 
 
 def must(condition, message):
@@ -17,7 +17,7 @@ def must(condition, message):
 
 
 def number_of(value, env):
-    """The value of an expression, given its names."""
+    """Evaluates an expression with these values of its names."""
     if isinstance(value, int | str):
         return value if isinstance(value, int) else env[value]
     sign, left, right = value[0], number_of(value[1], env), number_of(value[2], env)
@@ -29,7 +29,7 @@ def number_of(value, env):
 
 
 def every_row(rows, env):
-    """The values of the names, in each row of a line."""
+    """Returns the values of the names in each row of a line."""
     found = [env]
     for name, first, last in rows[0]:
         found = [{**e, name: at} for e in found for at in range(number_of(first, e), number_of(last, e) + 1)]
@@ -37,7 +37,7 @@ def every_row(rows, env):
 
 
 def pick(bits, shape, env):
-    """The bits of a reference."""
+    """Returns the bits of a reference."""
     name, parts = bits
     extents = shape[name.rpartition(".")[2]]
     must(len(parts) == len(extents), f"{name} has the wrong number of indices")
@@ -51,12 +51,12 @@ def pick(bits, shape, env):
 
 
 def picked(members, rows, shape, env):
-    """The bits that a line names, row by row."""
+    """Returns the bits that a line names, row by row."""
     return [[bit for one in members for bit in pick(one, shape, row)] for row in every_row(rows, env)]
 
 
 def alternatives(test, shape, env):
-    """The ways to satisfy a test, each a list of bits and their values."""
+    """Returns the ways to satisfy a test, each as a list of bits and their values."""
     left, same, is_bit, right = test
     bits = pick(left, shape, env)
     if right is None or is_bit:
@@ -105,7 +105,7 @@ class Expanded:
         self.cells, self.named, self.owned = named + sorted(rest, key=lambda cell: place[cell[0]]), bool(named), owned
 
     def blocks_of(self, cell):
-        """The blocks of a cell, and the order of their bits in it."""
+        """Yields the blocks of a cell and the order of their bits in it."""
         for at in dict.fromkeys(self.block_of[bit] for bit in cell):
             listed = [*dict.fromkeys(bit for bit in cell if self.block_of[bit] == at)]
             turn = listed if self.named and at in self.owned else []
@@ -113,13 +113,13 @@ class Expanded:
 
 
 def name_of(bit):
-    """The name of a bit in the rule text."""
+    """Returns the name of a bit in the rule text."""
     name, *indices = bit
     return name + (f"[{','.join(map(str, indices))}]" if indices else "")
 
 
 def kinds(text, sizes):
-    """(kind, first bit) of every cell that has templates, in the order of the program's cells."""
+    """Yields (kind, first bit) for every cell that has templates, in the order of the program's cells."""
     program = Expanded(text, sizes)
     for cell in program.cells:
         tables, ways, first = [], [], None

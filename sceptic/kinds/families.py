@@ -1,4 +1,4 @@
-"""The lines of a rule text as families: indices as affine forms, case by case. Standard library alone."""
+"""Reads the lines of a rule text as families with affine indices, case by case, using only the standard library."""
 
 from fractions import Fraction
 from itertools import chain, product
@@ -37,7 +37,7 @@ class Families:
         self.rules = [rule for line in text.rules for rule in self.rule(line)]
 
     def forms(self, value, case):
-        """An expression as (form, case), for each case of its quotients and remainders."""
+        """Yields an expression as (form, case) for each case of its quotients and remainders."""
         if isinstance(value, int | str):
             if value in case.values:
                 yield case.values[value], case
@@ -70,7 +70,8 @@ class Families:
                     plus(left, right, -2),
                 )
                 need(
-                    not any(feasible([*now.known, form]) for form in outside), f"a quotient by {shown(right)} is large"
+                    not any(feasible([*now.known, form]) for form in outside),
+                    f"a quotient by {shown(right)} must be -1, 0 or 1",
                 )
                 for quotient in (-1, 0, 1):
                     rest = plus(left, right, -quotient)
@@ -81,7 +82,7 @@ class Families:
         return (((a, b), c) for a, now in self.forms(first, case) for b, c in self.forms(second, now))
 
     def rows(self, rows, mark="", case=None, at=0):
-        """The rows of a line; a range of fewer than 64 rows is expanded one by one."""
+        """Yields the rows of a line; a range of fewer than 64 rows is expanded."""
         ranges, conditions = rows
         case = case or self.start
         if at < len(ranges):
@@ -118,7 +119,7 @@ class Families:
             yield case
 
     def bits(self, references, case, apart=True):
-        """The named bits, as (array, ends of each index); with `apart` one by one."""
+        """Yields the named bits as (array, ends of each index), individually if `apart` is set."""
         if not references:
             yield [], case
             return
@@ -138,13 +139,16 @@ class Families:
         for ends, now in boxes:
             ways = [[(low, high)] for low, high in ends]
             if apart:
-                need(all(not plus(b, a, -1).keys() - {""} for a, b in ends), f"{name}: its bits depend on the size")
+                need(
+                    all(not plus(b, a, -1).keys() - {""} for a, b in ends),
+                    f"the number of bits of {name} depends on the size",
+                )
                 ways = [[(plus(a, const(k)),) * 2 for k in range(int(plus(b, a, -1).get("", 0)) + 1)] for a, b in ends]
             for more, then in self.bits(rest, now, apart):
                 yield [(name, box) for box in product(*ways)] + more, then
 
     def rule(self, line):
-        """A rule as (case, tested bits, values, targets)."""
+        """Yields a rule as (case, tested bits, values, targets)."""
         _, rows, tests, targets, _ = line
         refs = [ref for left, _, is_bit, right in tests for ref in (left, *([right] if is_bit else []))]
         values = [right for _, _, is_bit, right in tests if not is_bit and right is not None]

@@ -1,4 +1,4 @@
-"""Affine forms, and systems of equations and inequalities of them. Standard library alone.
+"""Affine forms, and systems of equations and inequalities between them, using only the standard library.
 
 A form is a dict from variables to coefficients, with the constant at "". An inequality is a form that is at least 0.
 """
@@ -42,7 +42,7 @@ def shown(form):
 
 
 def strongest(forms):
-    """The inequalities `form >= 0`, the strongest of each direction; None if one of them is never true."""
+    """Returns the strongest inequality `form >= 0` in each direction, or None if one of them is never true."""
     best = {}
     for form in map(primitive, forms):
         normal = {name: value for name, value in form.items() if name}
@@ -56,11 +56,14 @@ def strongest(forms):
 
 
 def eliminate(forms, names, exact=True):
-    """Eliminates the names from the inequalities `form >= 0` (Fourier-Motzkin); None if they are infeasible."""
+    """Eliminates names from the inequalities `form >= 0` (Fourier-Motzkin); returns None if they are infeasible."""
     forms = strongest(forms)
     for name in sorted(names):
         low, high = ([f for f in forms or () if sign * f.get(name, 0) > 0] for sign in (1, -1))
-        need(not exact or all(1 in (a[name], -b[name]) for a in low for b in high), f"{name} is not eliminated exactly")
+        need(
+            not exact or all(1 in (a[name], -b[name]) for a in low for b in high),
+            f"{name} cannot be eliminated exactly",
+        )
         pairs = [plus({n: v * -b[name] for n, v in a.items()}, b, a[name]) for a in low for b in high]
         forms = None if forms is None else strongest([f for f in forms if name not in f] + pairs)
     return forms

@@ -1,4 +1,4 @@
-"""Parses rule text with open sizes. Standard library alone.
+"""Parses rule text with open sizes, using only the standard library.
 
 An expression is kept as a Python syntax tree, limited to numbers, names, + - * // % ** and digits(x).
 Groups (`group`, `use`) are not supported.
@@ -14,7 +14,7 @@ OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.
 
 
 def expression(text):
-    """An int, a name, or (operator, left, right)."""
+    """Parses an int, a name, or (operator, left, right)."""
 
     def walk(node):
         if isinstance(node, ast.Constant) and type(node.value) is int:
@@ -31,7 +31,7 @@ def expression(text):
 
 
 def reference(text):
-    """(name, indices); an index is a pair of expressions, or None for `*`; no brackets: all of it, or a single bit."""
+    """Parses (name, indices). An index is a pair of expressions, or None for `*`; without brackets there are none."""
     name, _, inside = text.replace(" ", "").rstrip("]").partition("[")
     parts, depth, piece = [], 0, ""
     for letter in inside + "," * bool(inside):
@@ -45,7 +45,7 @@ def reference(text):
 
 
 def clauses(text):
-    """`for i in a..b, j in c..d if x < y and z = 1`: the ranges and the conditions."""
+    """Parses the ranges and conditions of `for i in a..b, j in c..d if x < y and z = 1`."""
     ranges, _, conditions = re.sub(r"\bfor\b", ",", text).partition(" if ")
     found = [re.fullmatch(r"\s*(\w+)\s+in\b(.*)\.\.(.*)", one) for one in re.split(r",(?=\s*\w+\s+in\b)", ranges)[1:]]
     tests = [re.fullmatch(r"(.*?)(<=|>=|!=|<|>|=)(.*)", one) for one in re.split(r"\band\b", conditions) if one.strip()]
@@ -102,4 +102,4 @@ class Text:
         elif word in OTHERS:
             self.others[word].append(rest)
         else:
-            raise ValueError(f"line {number} begins with {word}, which is not supported here")
+            raise ValueError(f"line {number} begins with {word}, which this checker does not support")

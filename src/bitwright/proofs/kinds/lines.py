@@ -91,7 +91,7 @@ class Reader:
         for case in cases:
             self.left -= 1
             if self.left < 0:
-                tokens = [clause.token for clause in (*clauses.conditions, *clauses.ranges)]
+                tokens = [*(test.token for test in clauses.conditions), *(item.token for item in clauses.ranges)]
                 raise NotCoveredError("the text has too many cases", tokens[0] if tokens else None)
             yield case
 
