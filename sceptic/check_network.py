@@ -171,7 +171,7 @@ def pattern(kinds):
 
 
 def findings(network, rules, states):
-    """Returns the required contents of a certificate for these states, by name."""
+    """Yields the required contents of a certificate for these states, by name."""
     writers, by_template, about = Counter(chain(*rules.writes)), [*zip(*network.first, strict=True)], network.about
     columns, width = sorted({writers[name] for name in rules.names}), len(network.first)
     row = {name: (i, columns.index(writers[name])) for i, name in enumerate(rules.names)}  # of B; and the column of T

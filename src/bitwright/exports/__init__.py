@@ -1,4 +1,4 @@
-"""Writes an integer network as standalone C99 or JavaScript source, ONNX, VNN-LIB, Rocq or a web page."""
+"""Exports integer networks as standalone C99 or JavaScript source, ONNX, VNN-LIB, Rocq or a web page."""
 
 from bitwright.exports.c import c_text
 from bitwright.exports.claims import ExportClaim, claim_of

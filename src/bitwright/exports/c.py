@@ -1,4 +1,4 @@
-"""Writes a network, optionally with a program, as one C99 file without libraries, allocation or variable sizes."""
+"""Writes a network, optionally with a program, as a single C99 file without libraries, allocation or dynamic sizes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def c_text(found: Exported, claim: ExportClaim) -> str:
 
 
 def _program(core: Core, wires: WiresOut) -> dict[str, Any]:
-    """Returns the sizes, tables and words that a program adds."""
+    """Returns the sizes, tables and words of a program."""
     algorithm = wires.algorithm
     named = [*algorithm.inputs, *algorithm.outputs]
     words = [algorithm.start, *(word.bits for word in named)]

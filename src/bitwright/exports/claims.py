@@ -1,4 +1,4 @@
-"""The claim about a network in an exported file: its sha256, and the result of checking its states."""
+"""Makes the claim about the network in an exported file: its sha256, and the result of checking its states."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bitwright.proofs.exhaustion.certificate import certify_network
 from bitwright.rules import Algorithm
 from bitwright.rules.pattern import Pattern
 
-MOST_WORK = 1 << 28  # states times width to check while a file is written: some seconds
+MOST_WORK = 1 << 28  # states times width to check while a file is written, which takes some seconds
 
 
 @dataclass(frozen=True)
@@ -34,29 +34,29 @@ class ExportClaim:
         what = "local states" if self.of_cells else "states"
         if self.wrong is None:
             return [
-                f"none: its {readable(self.states, 10**15)} {what} were not checked when this was written.",
-                "bitwright certify --network proves this network or finds its errors.",
+                f"none: the {readable(self.states, 10**15)} {what} were not checked when this file was written.",
+                "Run bitwright certify --network to prove this network or find its errors.",
             ]
         if self.wrong:
-            return [f"NOT EXACT: of {self.states:,} {what} {self.wrong:,} are wrong, also in this file."]
+            return [f"NOT EXACT: the network and this file are wrong in {self.wrong:,} of {self.states:,} {what}."]
         follows = "every step of every program of these kinds" if self.of_cells else "every step from every state"
         return [
             f"PROVED for this network: all {self.states:,} {what} were checked and are right.",
             f"Therefore {follows} agrees with the rules.",
-            "That this text computes the same is tested, not proved.",
+            "That this file computes the same function as the network is tested, not proved.",
         ]
 
     @property
     def note(self) -> str:
-        """The claim as one line, printed after the file is written."""
+        """The claim in one line, to be printed after the file is written."""
         what = f"{readable(self.states, 10**15)} {'local ' * self.of_cells}states"
         if self.wrong is None:
             return f"its {what} were not checked; prove it with: bitwright certify --network"
-        return f"proved on all {what}" if self.proved else f"NOT EXACT: {self.wrong:,} of {what} are wrong"
+        return f"proved on all {what}" if self.proved else f"NOT EXACT: wrong in {self.wrong:,} of {what}"
 
 
 def about_lines(found: Exported, claim: ExportClaim) -> list[str]:
-    """Returns the comment at the top of a file, in plain characters that cannot end a comment."""
+    """Returns the comment at the top of a file, using only characters that cannot end a comment."""
     network, core = found.network, found.core
     of_cells = found.pattern.whole is None
     kinds = f"{counted(len(found.pattern.kinds), 'kind')} of cells" if of_cells else "the whole state"
@@ -83,7 +83,7 @@ def about_lines(found: Exported, claim: ExportClaim) -> list[str]:
 
 
 def claim_of(network: IntegerNetwork, pattern: Pattern) -> ExportClaim:
-    """Returns the claim about a network of these cells; checks all local states unless there are too many."""
+    """Returns the claim about a network of these cells, after checking all local states unless there are too many."""
     of_cells, states = pattern.whole is None, pattern.local_states
     if states * network.shape.width > MOST_WORK:
         return ExportClaim(of_cells, states, None)

@@ -13,7 +13,7 @@ from bitwright.exports.claims import ExportClaim, about_lines
 from bitwright.exports.model import Core, Exported, WiresOut
 from bitwright.exports.templates import ending_of, filled, unsigned_bits
 
-MOST_EXACT = 1 << 53  # every smaller integer is exact in JavaScript
+MOST_EXACT = 1 << 53  # smaller integers are exact in JavaScript
 
 
 def js_text(found: Exported, claim: ExportClaim) -> str:
@@ -35,21 +35,23 @@ def js_types(found: Exported) -> str:
 
 
 def core_text(core: Core, about: Sequence[str], page: bool = False) -> str:
-    """Returns the part that evaluates the network; raises InputError if JavaScript numbers would not be exact.
+    """Returns the code that evaluates the network; raises InputError if JavaScript numbers would not be exact.
 
     Args:
+        core: the tables of the network.
+        about: the lines of the comment at the top.
         page: whether the tables come from a page.
     """
     if core.largest >= MOST_EXACT:
         raise InputError(
-            f"sums or thresholds of this network reach {core.largest:,}, but JavaScript numbers are exact only below "
-            f"{MOST_EXACT:,}; export to C, which has 64-bit integers"
+            f"sums or thresholds of this network may reach {core.largest:,}, but JavaScript numbers are exact only "
+            f"below {MOST_EXACT:,}; export to C, which has 64-bit integers"
         )
     return filled("core.mjs", about=about, core=core, sums=_sums(core), tables=core_tables(core), page=page)
 
 
 def core_tables(core: Core) -> list[tuple[str, NDArray[np.integer], str]]:
-    """Returns name, numbers and array type of each table of the core."""
+    """Returns the name, numbers and array type of each table of the core."""
     others = {
         "portColumn": core.column,
         "kindBlock": core.kind_block,

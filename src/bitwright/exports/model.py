@@ -1,4 +1,4 @@
-"""The tables common to all source languages: the network with its kinds of cells, and a program's wiring."""
+"""Builds the tables for all source languages: the network with its kinds of cells, and a program's wiring."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class Core:
     """The network, and for each kind of cell its blocks, their configurations and its ports."""
 
     first: Int8  # (width, examples) A
-    last: Int8  # (width, ports) B, for bits that are ports
+    last: Int8  # (width, ports) B, for the bits that are ports
     thresholds: IntArray  # (largest n, columns) T
-    column: IntArray  # (ports,) column of T
-    kind_block: IntArray  # (kinds + 1,) the blocks of kind x start at kind_block[x]
-    kind_port: IntArray  # (kinds + 1,)
-    block_bits: IntArray  # (blocks,)
+    column: IntArray  # (ports,) the column of T for each port
+    kind_block: IntArray  # (kinds + 1,) the first block of each kind
+    kind_port: IntArray  # (kinds + 1,) the first port of each kind
+    block_bits: IntArray  # (blocks,) the number of bits
     block_example: IntArray  # (blocks + 1,) the first example of each block; examples are sorted by configuration
     configuration: IntArray  # (examples,)
-    largest: int  # bound on every sum in any order, hidden value and threshold
+    largest: int  # bound on all hidden values, thresholds and sums, in any order of addition
 
     @property
     def bits(self) -> int:
-        """The integer size that holds every sum: 32 or 64 bits."""
+        """The number of bits of an integer that can represent every sum: 32 or 64."""
         return 32 if self.largest < 1 << 31 else 64
 
     @property
@@ -47,16 +47,17 @@ class Core:
 
 @dataclass(frozen=True, eq=False)
 class WiresOut:
-    """The cells of a program in order: the bits each reads, and the bits its ports set."""
+    """The cells of a program in order, with the bits that each reads and the bits that its ports set."""
 
     algorithm: Algorithm
     cell_kind: IntArray  # (cells,)
-    cell_bit: IntArray  # bits cell by cell and block by block, lowest bit of the configuration first
+    cell_bit: IntArray  # the bits of each cell block by block, lowest bit of the configuration first
     wire_start: IntArray  # (ports of all cells + 1,) the first wire of each port
     wire_bit: IntArray  # (wires,)
 
     @property
     def numbers(self) -> int:
+        """The number of table entries."""
         return len(self.cell_kind) + len(self.cell_bit) + len(self.wire_start) + len(self.wire_bit)
 
 
@@ -71,9 +72,9 @@ class Exported:
 
 
 def exported_cells(network: IntegerNetwork, pattern: Pattern, algorithm: Algorithm | None) -> Exported:
-    """Builds the tables of a network of cells, with or without a program; raises InputError for an unknown kind.
+    """Builds the tables for a network of cells, with or without a program; raises InputError for an unknown kind.
 
-    A network of the whole state counts as a single cell with the program's blocks, whose ports are all bits.
+    A network of the whole state counts as a single cell that contains all blocks, and whose ports are all bits.
     """
     program, kinds = pattern.program, range(len(pattern.kinds))
     check_belongs(network, program)
@@ -83,8 +84,8 @@ def exported_cells(network: IntegerNetwork, pattern: Pattern, algorithm: Algorit
     parts = (network_of_kind(network, pattern, kind) for kind in kinds)
     bounds = [checked_bounds(part, alone.program) for part, alone in parts]  # for a single cell
     extremes = [
-        max(one.sums, one.thresholds, -one.lowest, int(one.hidden.max(initial=0)), 127 * 128)  # a product of two bytes
-        for one in bounds
+        max(kind.sums, kind.thresholds, -kind.lowest, int(kind.hidden.max(initial=0)), 127 * 128)  # a product of bytes
+        for kind in bounds
     ]
     core = Core(
         network.first,
@@ -100,11 +101,11 @@ def exported_cells(network: IntegerNetwork, pattern: Pattern, algorithm: Algorit
     )
     wires = None if algorithm is None else _wires(algorithm, pattern)
     if algorithm is not None and not len(core.configuration):
-        raise InputError(f"{algorithm.name} has no templates, so there is no network to write")
+        raise InputError(f"{algorithm.name} has no templates, and therefore no network to export")
     numbers = core.numbers + (0 if wires is None else wires.numbers)
     if numbers > MOST_NUMBERS:
         raise InputError(
-            f"source text can hold at most {MOST_NUMBERS:,} numbers, but this network with its program has "
+            f"source text can contain at most {MOST_NUMBERS:,} numbers, but this network and its program have "
             f"{numbers:,}; use a narrower network, a network of cells, or a smaller program"
         )
     return Exported(network, pattern, core, wires)

@@ -1,4 +1,4 @@
-"""Writes one step of a program by a network of cells as an integer-only ONNX model from `state` to `next`."""
+"""Writes an ONNX model with integer operators that maps `state` to `next` with a network of cells."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bitwright.rules.layout import IntArray
 
 
 def save_step_onnx(found: Exported, path: Path) -> None:
-    """Writes a model that maps bool states (batch, k) to their successors and evaluates the network in every cell."""
+    """Writes a model that maps bool states (batch, k) to their successors by evaluating the network in every cell."""
     onnx_module()
     from onnx import TensorProto, helper
 
@@ -76,7 +76,7 @@ def _groups(core: Core, wires: WiresOut) -> Iterator[tuple[int, IntArray]]:
 
 
 def _tensors(core: Core, kind: int, cells: IntArray) -> dict[str, Any]:
-    """Returns the tables of a kind for this many cells."""
+    """Returns the tables of a kind for these cells."""
     blocks = np.arange(core.kind_block[kind], core.kind_block[kind + 1])
     examples = slice(core.block_example[blocks[0]], core.block_example[blocks[-1] + 1])
     ports = slice(core.kind_port[kind], core.kind_port[kind + 1])
@@ -110,9 +110,9 @@ def _layer_constants(thresholds: Any) -> dict[str, Any]:
 
 
 def _layer_nodes(wide: int, prefix: str) -> list[Any]:
-    """Returns nodes from `matched` to `sums` and `next` with the tensors `first`, `last`, `column`, all prefixed.
+    """Returns the nodes that compute `sums` and `next` from `matched`, using the tensors `first`, `last` and `column`.
 
-    `wide` is the type of the thresholds and of every sum.
+    All names are prefixed. `wide` is the type of the thresholds and sums.
     """
     from onnx import TensorProto, helper
 

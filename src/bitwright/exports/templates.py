@@ -1,4 +1,4 @@
-"""Jinja templates of source text, and the helpers that format numbers and endings."""
+"""Renders Jinja templates of source text, and formats numbers and endings for them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PER_LINE = 24
 
 
 def environment(folder: str, filters: Mapping[str, Callable[..., Any]]) -> Environment:
-    """Returns the templates of a folder of this package, with these filters; an undefined name is an error."""
+    """Returns the templates in a folder of this package with these filters; undefined names are errors."""
     found = Environment(
         loader=FileSystemLoader(str(files(__package__).joinpath(folder))),
         undefined=StrictUndefined,
@@ -41,7 +41,7 @@ def _assets() -> Environment:
 
 
 def filled(asset: str, **pieces: object) -> str:
-    """Renders a template from the assets with these values."""
+    """Renders an asset with these values."""
     return _assets().get_template(asset).render(pieces)
 
 
@@ -52,12 +52,12 @@ def number_lines(values: NDArray[np.integer]) -> str:
 
 
 def unsigned_bits(values: NDArray[np.integer]) -> int:
-    """Returns the smallest unsigned size that holds these numbers: 8, 16 or 32 bits."""
+    """Returns the bits of the smallest unsigned integer type for these numbers: 8, 16 or 32."""
     return next(bits for bits in (8, 16, 32) if width_of(int(values.max(initial=0))) <= bits)
 
 
 def ending_of(what: Algorithm | Schema) -> tuple[str, int, int]:
-    """Returns how runs end (steps, bit or rest), the maximum number of steps, and the ending bit."""
+    """Returns how runs end (steps, bit or rest), the maximum number of steps, and the bit that ends a run."""
     halt, steps = what.halt, what.steps
     most = DEFAULT_LIMIT if steps is None else steps
     if halt == FIXED_POINT or (halt is None and steps is None):

@@ -1,4 +1,4 @@
-"""Writers of networks, one for each format, and their reports."""
+"""Writes networks in each export format and reports the result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FORMS = (*SUFFIXES, *FOLDERS)
 
 @dataclass(frozen=True)
 class Subject:
-    """What to write: a network, the program or pattern it was trained for, and the program to run."""
+    """A network to export, the program or pattern it was trained for, and the program to run."""
 
     network: IntegerNetwork
     pattern: Pattern
@@ -32,7 +32,7 @@ class Subject:
 
     @property
     def program(self) -> Program:
-        """The program that the network was trained on."""
+        """The program that the network was trained for."""
         return self.pattern.program
 
     @property
@@ -43,7 +43,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Export:
-    """The result of an export: the files, a line about them, and the verdict on their network.
+    """The result of an export: the files, a line that describes them, and the verdict on the network.
 
     >>> from bitwright import addition, export, train
     >>> done = export(train(addition(4)), "adder.c", addition(16))
@@ -58,7 +58,7 @@ class Export:
 
     @property
     def sentence(self) -> str:
-        """The files, followed by a line about them."""
+        """The names of the files, followed by their description."""
         return f"{', '.join(map(str, self.files))}: {self.note}"
 
     __repr__ = short_repr
@@ -77,15 +77,15 @@ def write_onnx(given: Subject, output: Path) -> Export:
 
     found = given.exported
     if found.wires is None:
-        raise InputError(f"an ONNX model makes one step of a program; add one with {option('what')}")
+        raise InputError(f"an ONNX model makes one step of a program; name the program with {option('what')}")
     save_step_onnx(found, output)
     claim = claim_of(found.network, found.pattern)
     about = {"states": claim.states, "wrong": claim.wrong, "proved": claim.proved}
-    return Export([output], f"maps a state to the next with integer operators only; {claim.note}", about)
+    return Export([output], f"maps a state to the next, using only integer operators; {claim.note}", about)
 
 
 def write_vnnlib(given: Subject, folder: Path) -> Export:
-    """Writes a folder for verifiers: the model, and a property for each state."""
+    """Writes a folder for verifiers with the model and a property for each state."""
     from bitwright.proofs.exhaustion.vnnlib import MODEL, save_vnnlib
 
     covered = save_vnnlib(given.network, given.program, folder)
@@ -111,13 +111,13 @@ def write_js(given: Subject, output: Path) -> Export:
 
 
 def write_texts(texts: Mapping[Path, str], claim: ExportClaim, alone: bool = False, **more: object) -> Export:
-    """Writes text files, the first of which contains the network; `alone` means there is no program to run."""
+    """Writes text files, first the one with the network; `alone` means that there is no program to run."""
     for path, text in texts.items():
         write_atomically(path, text.encode())
     sizes = [len(text.encode()) for text in texts.values()]
     about = {"bytes": sizes[0], "states": claim.states, "wrong": claim.wrong, "proved": claim.proved, **more}
-    nothing = f"; the file contains no program to run; add one with {option('what')}" if alone else ""
-    return Export(list(texts), f"{sizes[0]:,} bytes; the network: {claim.note}{nothing}", about)
+    missing = f"; the file does not contain a program to run; add one with {option('what')}" if alone else ""
+    return Export(list(texts), f"{sizes[0]:,} bytes; the network: {claim.note}{missing}", about)
 
 
 WRITERS: dict[str, Callable[[Subject, Path], Export]] = {

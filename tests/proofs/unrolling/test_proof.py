@@ -121,7 +121,8 @@ def test_few_inputs_are_all_tried_where_nothing_else_decides(monkeypatch):
     many = prove_at_size(without_invariants(9))
     assert (many.verdict, many.method) == (
         "not decided",
-        "a solver needs python-sat; install it with: pip install 'bitwright[prove]'; 2^18 inputs are too many to run",
+        "a solver needs python-sat; install it with: pip install 'bitwright[prove]'; "
+        "2^18 inputs are too many to run; at most 2^16 are supported",
     )
 
 

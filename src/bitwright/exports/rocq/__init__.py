@@ -1,1 +1,1 @@
-"""Exports an integer network of cells, its programs and their functions as files that Rocq's kernel checks."""
+"""Exports an integer network of cells, its program and the program's function as files checked by Rocq's kernel."""

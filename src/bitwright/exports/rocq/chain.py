@@ -1,7 +1,7 @@
 """Writes the file for a chain: its certificate, the equality of its rules and the program's, and the theorem.
 
-Rocq checks all of it: the chain, its certificate and its laws by computation; the chain's rules against the program's
-by tactics; and the statement against the checker's result by arithmetic (`lines`).
+Rocq checks the chain, its certificate and its laws by computation, the equality of the rules with tactics, and the
+implication from the checker's result to the statement by arithmetic (`lines`).
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ FUEL = 4000
 
 
 def function_text(program: SizedProgram, certificate: Mapping[str, Any]) -> str:
-    """Returns the text of the file, with marks for names; raises NotAffineError if the program does not fit."""
+    """Returns the text of the file, with marks for names; raises NotAffineError if the program cannot be exported."""
     if program.algorithm.halt == FIXED_POINT:
-        raise NotAffineError("its runs end when nothing changes, but the theorem needs a number of steps or a bit")
+        raise NotAffineError("runs must end after a number of steps or at a bit, not at a fixed point")
     if any(power is None for *_, power in certificate["laws"]):
-        raise NotAffineError("its proof has a law modulo a power of two, which is not exported yet")
+        raise NotAffineError("the proof uses a law modulo a power of two, which cannot be exported yet")
     chained = CertifiedChain.of(certificate)
     if program.algorithm.halt is None and any(
         one.steps != value_at(chained.steps, l) for l, one in program.sized.items()
     ):
-        raise NotAffineError("the number of steps is not the same function of the size at every size")
+        raise NotAffineError("the number of steps is not an affine function of the size")
     claim, words, families = ChainLines(chained, program), program.words, program.families
     long = max(families.least, next(l for l in range(1, 99) if value_at(chained.positions, l) >= SHORTEST))
     sizes = range(families.least, long)
     if any(value_at(chained.steps, size) < 1 for size in sizes):
-        raise NotAffineError(f"a run of size {sizes[0]} takes no step")
+        raise NotAffineError(f"a run must take at least one step, also at size {sizes[0]}")
     missing = [k for k, (_, _, offset) in enumerate(chained.tracks) if offset == 0]
     chain_links, rule_links = _links(chained, program)
     halt = claim.halt and claim.halt.bit("").strip()[1:-1]
@@ -68,7 +68,7 @@ def function_text(program: SizedProgram, certificate: Mapping[str, Any]) -> str:
 
 
 def _certified(certificate: Mapping[str, Any], flags: Sequence[str]) -> dict[str, object]:
-    """Returns the lists of a certificate."""
+    """Returns the lists of a certificate as template values."""
     delay, count = certificate["clock"]["delay"], len(flags)
 
     def state_text(state: int) -> str:
@@ -102,9 +102,9 @@ def _certified(certificate: Mapping[str, Any], flags: Sequence[str]) -> dict[str
 
 
 def _links(chained: CertifiedChain, program: SizedProgram) -> tuple[list[Link], list[Link]]:
-    """Maps the chain's rules to the program's rules at every length, and vice versa."""
+    """Returns links from the chain's rules to the program's rules at every length, and in the opposite direction."""
     chain, families = chained.certificate["chain"], program.families
-    numbers = {  # part of the chain's rules, mask, value: its index there
+    numbers = {  # (part of the chain's rules, mask, value): the index of the rule in this part
         (int(c) - 1, rule[0], rule[1]): at
         for c, own in chain["classes"].items()
         for at, rule in enumerate(own["rules"])
@@ -129,7 +129,7 @@ def _place(chained: CertifiedChain, rule: Row, n: int) -> tuple[int, int, int, i
         for place, bit in zip(places, rule.lists[0], strict=True)
     ]
     if numbers != sorted(numbers):
-        raise NotAffineError("a block orders its bits differently from the chain")
+        raise NotAffineError("the bits of a block are in a different order than in the chain")
     mask, value = sum(1 << k for k in numbers), sum(on << k for k, on in zip(numbers, rule.form, strict=True))
     if places[0] is None:
         return 5, mask, value, 0
@@ -138,7 +138,7 @@ def _place(chained: CertifiedChain, rule: Row, n: int) -> tuple[int, int, int, i
 
 
 def _law(law: ScaledSum, claim: ChainLines) -> dict[str, object]:
-    """Returns a law for the checker, its value in terms of words, and the facts about words that its proof uses."""
+    """Returns a law for the checker, its value in terms of words, and the facts about words that its proof needs."""
     chained, words = claim.chain, claim.words
     facts, ends, n = "", "", f"({natural(chained.positions)})"
     for word in law.words:
@@ -151,7 +151,7 @@ def _law(law: ScaledSum, claim: ChainLines) -> dict[str, object]:
                 continue
             track, first = chained.place((part.array, (1,))) or (0, 0)
             if part.length + first != chained.positions:
-                raise NotAffineError(f"{word[1]} has fewer bits than the chain of {part.array} has positions")
+                raise NotAffineError(f"{word[1]} must have a bit at every position of the chain of {part.array}")
             entered = f"entered_word chain {track}%N {words.variables[word[1]]}" if word[0] else ""
             fact = entered or f'track_word s {track}%N "{part.array}"'
             facts += f"  {fact} ({natural(part.length)})%nat {first}%nat.\n"

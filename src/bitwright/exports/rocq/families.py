@@ -1,7 +1,7 @@
-"""Rules and cells as functions of the size, fitted at a few sizes and compared with the program at others.
+"""Fits rules and cells as functions of the size at a few sizes, and compares them with the program at other sizes.
 
 This module need not be trusted: Rocq proves that the rules consist of the cells at every size, and the file lists the
-sizes at which both were compared with bitwright's own.
+sizes at which both were compared with those of bitwright.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from bitwright.rules import Program
 from bitwright.rules.pattern import Pattern
 
 COMPARED = range(1, 33)
-_MODULI = range(1, 5)  # numbers of consecutive rows that may belong to one cell, such as two ticks of a counter
-Bit = tuple[str, tuple[int, ...]]  # p[2] is ("p", (2,)), a flag is ("flag", ())
+_MODULI = range(1, 5)  # how many consecutive rows may belong to one cell, such as two ticks of a counter
+Bit = tuple[str, tuple[int, ...]]  # p[2] is ("p", (2,)), and a flag is ("flag", ())
 
 
 class Row(NamedTuple):
     """A rule or a cell.
 
-    A rule lists the bits it tests, in the order of its cell, and the bits it writes; its form is the tested values. A
-    cell lists the bits of each block, and the bits each port is wired to, in any order; its form is its kind.
+    A rule lists the bits that it tests, in the order of its cell, and the bits that it writes; its form is the tested
+    values. A cell lists the bits of each block, and in any order the bits to which each port is wired; its form is its
+    kind.
     """
 
     form: tuple[int, ...]
@@ -39,12 +40,12 @@ class Row(NamedTuple):
 
     @property
     def key(self) -> Hashable:
-        """A key that is equal for equal rules or cells."""
+        """A key that is the same for equal rules or cells."""
         return self.form, self.lists[: self.ordered], *map(frozenset, self.lists[self.ordered :])
 
 
 class Listed(NamedTuple):
-    """The rules and cells of a program at one size by family, with each rule's cell and template."""
+    """The rules and cells of a program at one size by family, with the cell and template of each rule."""
 
     rules: list[Row]
     cells: list[Row]
@@ -68,7 +69,7 @@ def listed(program: Program, pattern: Pattern) -> Listed:
             wired_to = (tuple(sorted(port)) for port in ports)
             cells.append((place, Row((wired.kind,), (*members, *wired_to), len(members)), blocks))
     cells.sort(key=lambda cell: cell[0])
-    where = {}  # for each block: its cell in this order, its bits, its first template, and its configurations
+    where = {}  # for each block: the number of its cell, its bits, its first template, and its configurations
     for at, (_, row, blocks) in enumerate(cells):
         own = pattern.kinds[row.form[0]].blocks
         counts = accumulate((len(configurations) for _, configurations in own), initial=0)
@@ -133,7 +134,7 @@ class Segment(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Rows i = modulus * k + residue of a segment, up to k = last, that belong to row `row` of another segment."""
+    """Rows i = modulus * k + residue of a segment, up to k = last, which belong to row `row` of another segment."""
 
     last: Affine
     target: int
@@ -147,7 +148,7 @@ Place = tuple[int, int, int, int]  # a row and its target: segment, template, ro
 
 @dataclass(frozen=True)
 class ProgramSegments:
-    """A whole program as functions of l."""
+    """A program as functions of its size l."""
 
     rules: tuple[Segment, ...]
     cells: tuple[Segment, ...]
@@ -164,7 +165,7 @@ class ProgramSegments:
 
 
 def families_of(make: Callable[[int], Listed], *own: int) -> ProgramSegments:
-    """Returns the families of a program, also compared at its own size; raises NotAffineError if there are none."""
+    """Returns the families of a program, also compared at the sizes `own`; raises NotAffineError if there are none."""
     programs: dict[int, Listed] = {}
     for size in sorted({*COMPARED, *FITTED, *own}):
         try:
@@ -172,7 +173,7 @@ def families_of(make: Callable[[int], Listed], *own: int) -> ProgramSegments:
         except BitwrightError:
             continue
     if not programs.keys() >= {*FITTED}:
-        raise NotAffineError(f"the program does not exist at every size from {FITTED[0]} to {FITTED[-1]}")
+        raise NotAffineError(f"the text must be a program at every size from {FITTED[0]} to {FITTED[-1]}")
     known = {size: programs[size] for size in FITTED}
     rules, places = _segments({l: program.rules for l, program in known.items()})
     cells, cell_places = _segments({l: program.cells for l, program in known.items()})
@@ -187,19 +188,19 @@ def families_of(make: Callable[[int], Listed], *own: int) -> ProgramSegments:
     wrong = [l for l, p in programs.items() if not (_same(p.rules, rules, l) and _same(p.cells, cells, l))]
     if wrong and wrong[-1] >= FITTED[0]:
         raise NotAffineError(
-            f"the families fitted at the sizes {FITTED[0]}..{FITTED[-1]} differ from the program at size {wrong[-1]}"
+            f"the rules fitted at the sizes {FITTED[0]}..{FITTED[-1]} differ from the program at size {wrong[-1]}"
         )
     least = wrong[-1] + 1 if wrong else min(programs)
     return ProgramSegments(rules, cells, *links, places, least, tuple(l for l in programs if l >= least))
 
 
 def _same(rows: Sequence[Row], segments: Sequence[Segment], l: int) -> bool:
-    """Whether these families equal the rules, or the cells, of a program, in any order."""
+    """Whether these families contain the same rules, or cells, as a program in any order."""
     return Counter(row.key for row in rows) == Counter(row.key for segment in segments for row in segment.at(l))
 
 
 def _segments(rows: Mapping[int, Sequence[Row]]) -> tuple[tuple[Segment, ...], dict[int, list[tuple[int, int]]]]:
-    """Returns stretches of rows that grow by constant steps, and each row's stretch and value of i."""
+    """Returns stretches of rows with constant steps, and each row's stretch and value of i."""
     found, places = {}, {}
     for l, own in rows.items():
         stretches = list(_stretches(own))
@@ -238,14 +239,14 @@ def _stretches(rows: Sequence[Row]) -> Iterator[Segment]:
 
 
 def _shaped(row: Row) -> tuple[tuple[Hashable, ...], Any, list[int]]:
-    """Returns what a row shares with the others in its stretch, its lists without indices, and the indices."""
+    """Returns the properties that a row shares with its stretch, its lists without indices, and the indices."""
     numbers: list[int] = []
 
     def described(bits: Sequence[Bit], ordered: bool) -> Iterator[tuple[str, bool, bool]]:
         for array, members in groupby(bits, key=lambda bit: bit[0]):
             places = [index for _, index in members]
             if any(len(index) > 1 for index in places):
-                raise NotAffineError(f"{array} has more than one index")
+                raise NotAffineError(f"arrays with more than one index, such as {array}, cannot be exported")
             whole = not ordered and len(places) > 2 and places == [(n,) for n in range(1, len(places) + 1)]
             for index in places[-1:] if whole else places:
                 numbers.extend(index)
@@ -256,13 +257,13 @@ def _shaped(row: Row) -> tuple[tuple[Hashable, ...], Any, list[int]]:
 
 
 def row_at_every_size(rows: Mapping[int, Row]) -> Segment:
-    """Returns a row that a program has once as a function of the size; raises NotAffineError if it is not affine."""
+    """Returns a row that exists once at each size as a function of the size; raises NotAffineError if not affine."""
     segment: Segment = at_every_size({l: next(_stretches([row])) for l, row in rows.items()})
     return segment
 
 
 def link(rows: Mapping[int, Sequence[Place]]) -> Link:
-    """Returns the targets of rows, as ranges of rows and affine functions of them."""
+    """Returns the targets of rows as ranges of rows with affine functions."""
     for modulus in _MODULI:
         k = Affine.of("i" if modulus == 1 else "k")
         try:
@@ -272,7 +273,7 @@ def link(rows: Mapping[int, Sequence[Place]]) -> Link:
         except NotAffineError:
             continue
         return found
-    raise NotAffineError("the cells of a rule's rows are not an affine function of the rows")
+    raise NotAffineError("the cells that contain the rows of a rule are not an affine function of the rows")
 
 
 def _pieces(rows: Sequence[Place], modulus: int, residue: int, k: Affine) -> Iterator[Piece]:
@@ -281,15 +282,15 @@ def _pieces(rows: Sequence[Place], modulus: int, residue: int, k: Affine) -> Ite
         points = [(at, row) for at, _, _, row in run]
         slopes = {Fraction(b[1] - a[1], b[0] - a[0]) for a, b in pairwise(points)} or {Fraction(0)}
         if len(slopes) > 1 or (slope := slopes.pop()).denominator > 1:
-            raise NotAffineError("a row is not an affine function of another")
+            raise NotAffineError("the cells that contain the rows of a rule are not an affine function of the rows")
         at, row = points[-1]
         yield Piece(Affine.of(at), target, template, (k - at) * slope + row)
 
 
 def even_stretches(rows: Sequence[tuple[Hashable, Sequence[int]]]) -> Iterator[tuple[int, int]]:
-    """Yields first row and end of each stretch of rows of one form whose numbers grow by constant steps.
+    """Yields the first row and the end of each stretch of rows of one form whose numbers grow by constant steps.
 
-    If a longer stretch follows two rows, the second of them belongs to that stretch.
+    If a longer stretch follows two rows, the second row belongs to that stretch.
 
     >>> list(even_stretches([("a", [3]), ("a", [9]), ("a", [10]), ("a", [11]), ("a", [12]), ("b", [13])]))
     [(0, 1), (1, 5), (5, 6)]
@@ -314,7 +315,7 @@ def even_stretches(rows: Sequence[tuple[Hashable, Sequence[int]]]) -> Iterator[t
 
 
 def ranges_of(sizes: Iterable[int]) -> list[tuple[int, int]]:
-    """Returns first and last of each range of consecutive sizes.
+    """Returns the first and last size of each range of consecutive sizes.
 
     >>> ranges_of([1, 2, 3, 48])
     [(1, 3), (48, 48)]

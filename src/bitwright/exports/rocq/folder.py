@@ -1,4 +1,4 @@
-"""Writes the Rocq folder: the theory, the network, the program at one and every size, and a Makefile."""
+"""Writes a folder for Rocq: the theory, the network, the program at one size and at every size, and a Makefile."""
 
 from __future__ import annotations
 
@@ -33,21 +33,22 @@ from bitwright.rules.ensures import joined
 from bitwright.rules.pattern import Pattern
 
 MOST_NUMBERS = 4_000_000  # weights in a file
-MOST_BY_LISTS = 500_000  # local states times width: some ten seconds
+MOST_BY_LISTS = 500_000  # local states times width; checking them takes about ten seconds
 _REQUIRED = re.compile(r"From Bitwright Require (?:Import )?(.*?)\.\n")
 CERTIFICATE, FORMAT = "certificate.json", "bitwright rocq 1"
 
 
 def write_rocq(given: Subject, folder: Path, file: Path | None) -> Export:
-    """Writes a folder in which `make` proves everything; raises InputError unless it is new or empty."""
+    """Writes a folder in which `make` checks all proofs; raises InputError unless it is new or empty."""
     if given.pattern.whole is not None:
-        raise InputError("files for Rocq need a network of cells, but this network covers the whole state")
+        raise InputError("an export to Rocq needs a network of cells, but this is a network of the whole state")
     network = given.network
     name = module_name(given.algorithm.name if given.algorithm is not None else folder.name)
     claim = claim_of(network, given.pattern)
     if claim.wrong:
         raise InputError(
-            f"Rocq would reject this network: it is wrong in {claim.wrong:,} of {claim.states:,} local states"
+            f"Rocq would reject this network, which is wrong in {claim.wrong:,} of {claim.states:,} local states; "
+            "train a wider one"
         )
     written = rocq_files(name, network, given.pattern, given.algorithm, file)
     found = theory_files(written.files.values()) | written.files
@@ -71,15 +72,16 @@ def write_rocq(given: Subject, folder: Path, file: Path | None) -> Export:
 
 @dataclass
 class Written:
-    """The files, their theorems, and what is left unproved and why."""
+    """The files, their theorems, and the reasons for missing theorems."""
 
     files: dict[str, str] = field(default_factory=dict)
     theorems: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
 
-    def add(self, path: str, text: str, theorem: str, says: str) -> None:
+    def add(self, path: str, text: str, theorem: str, statement: str) -> None:
+        """Adds a file and its theorem."""
         self.files[path] = text
-        self.theorems.append(f"{theorem}: {says}")
+        self.theorems.append(f"{theorem}: {statement}")
 
 
 def rocq_files(
@@ -91,11 +93,13 @@ def rocq_files(
     *,
     function: bool = True,
 ) -> Written:
-    """Returns the files of one network by path; `function` adds the theorem about what it computes."""
+    """Returns the files for a network by path; with `function`, including the theorem about what it computes."""
     if network.origin.padding:
-        raise InputError("a network with padding cannot be written for Rocq; train it without padding")
-    if network.first.size + network.last.size > MOST_NUMBERS:
-        raise InputError(f"a network for Rocq can have at most {MOST_NUMBERS:,} weights; use a narrower network")
+        raise InputError("a network with padding cannot be exported to Rocq; train it without padding")
+    if (weights := network.first.size + network.last.size) > MOST_NUMBERS:
+        raise InputError(
+            f"a network for Rocq can have at most {MOST_NUMBERS:,} weights, got {weights:,}; use a narrower network"
+        )
     large = is_large(pattern, network.shape.width)
     found = Written()
     states = f"the network is right in all {pattern.local_states:,} local states{' (machine integers)' * large}"
@@ -116,12 +120,12 @@ def rocq_files(
 def _every_size(
     found: Written, name: str, pattern: Pattern, algorithm: Algorithm, function: bool
 ) -> tuple[int | None, ProgramSegments | None]:
-    """Adds the proofs for every size; returns the program's own size, and its families if there are any."""
+    """Adds the proofs for every size; returns the current size of the program, and its families if there are any."""
     sizing = algorithm.sizing
     if function and not algorithm.ensures:
-        found.left.append("no theorem about what it computes: the program has no ensure line")
+        found.left.append("no theorem about what it computes: the program has no ensure line; add one")
     if sizing is None or not sizing.numbers:
-        found.left.append("no theorem at every size: the program has no size, such as `let l = 8`")
+        found.left.append("no theorem at every size: the program has no size; add a line such as `let l = 8`")
         return None, None
     key = _size_of(algorithm, sizing)
     size = sizing.numbers[key]
@@ -134,8 +138,8 @@ def _every_size(
     others = [f"{other} = {value}" for other, value in sizing.numbers.items() if other != key]
     about, fixed = ", ".join([algorithm.name, *others]), " with " * bool(others) + ", ".join(others)
     runs = (
-        f"at every size from {families.least} on{fixed}, its runs agree with the rules; bitwright compared rules and "
-        f"cells, as functions of the size, with the program at the sizes {families.compared_sizes}"
+        f"at every size from {families.least} on{fixed}, its runs agree with the rules; bitwright compared the rules "
+        f"and cells, as functions of the size, with the program at the sizes {families.compared_sizes}"
     )
     text = families_text(name, comment(about), families)
     found.add(f"{name}/Families.v", text, f"{name}.Families.network_runs", runs)
@@ -154,7 +158,8 @@ def _every_size(
 def _function_files(program: SizedProgram) -> dict[str, str]:
     """Returns the files about what a program computes; raises NotAffineError if there are none.
 
-    Of a chain they follow its certificate. Of loops, multiplication alone has a proof, which is stored.
+    The files for a chain are generated from its certificate. The only loop with a proof is multiplication, whose files
+    are stored.
     """
     algorithm, name = program.algorithm, program.name
     proof = prove_function(algorithm)
@@ -164,7 +169,7 @@ def _function_files(program: SizedProgram) -> dict[str, str]:
         return {f"{name}/Function.v": with_names(function_text(program, proof.certificate))}
     shipped = (multiplication(l).same_as(program.make(l)) for l in (program.families.least, *FITTED))
     if algorithm.claims != multiplication(1).claims or not all(shipped):
-        raise NotAffineError("it is a loop; of loops only the shipped multiplication has a proof in Rocq")
+        raise NotAffineError("the program is a loop; the only loop with a proof in Rocq is the shipped multiplication")
     return {f"{name}/{file}.v": render(f"multiplication/{file}", name=name) for file in ("Phase1", "Function")}
 
 
@@ -182,7 +187,7 @@ def _sha256(file: Path | None) -> str | None:
 
 
 def network_text(network: IntegerNetwork, pattern: Pattern, file_sha256: str | None) -> str:
-    """Returns the tensors, the pattern, and the kernel's check of all local states."""
+    """Returns the file with the tensors, the pattern, and the kernel's check of all local states."""
     kinds, between = [], ";\n         "
     for kind in pattern.kinds:
         tables = [
@@ -208,15 +213,18 @@ def network_text(network: IntegerNetwork, pattern: Pattern, file_sha256: str | N
 
 
 def is_large(pattern: Pattern, width: int) -> bool:
-    """Whether lists of Z are too slow, so that the check uses machine integers and the axioms about them."""
+    """Whether lists of Z are too slow, in which case the check uses machine integers and the axioms about them."""
     return pattern.local_states * width > MOST_BY_LISTS
 
 
 def program_text(name: str, about: str, program: Listed, size: int | None) -> str:
-    """Returns the theorem at one size that every run by cells is a run of the rules.
+    """Returns the file with the theorem that every run by cells is a run of the rules, at one size.
 
     Args:
-        size: of the families to compare with, if there are any.
+        name: the name of the folder.
+        about: the name of the program.
+        program: its rules and cells.
+        size: the size at which the families, if there are any, are compared with them.
     """
     rules = [
         f"when_write {each(zip(map(_bit, rule.lists[0]), map(bool, rule.form), strict=True), '({0}, {1})')} "
@@ -231,7 +239,7 @@ def program_text(name: str, about: str, program: Listed, size: int | None) -> st
 
 
 def families_text(name: str, about: str, families: ProgramSegments) -> str:
-    """Returns rules and cells as functions of l, and the proof that the rules consist of the cells at every size."""
+    """Returns the file with rules and cells as functions of l, and the proof that the rules consist of the cells."""
 
     def in_cell(piece: Piece) -> str:
         row = "" if families.cells[piece.target].single else f" {argument(piece.row)}"
@@ -287,7 +295,7 @@ def module_name(text: str) -> str:
     words = re.findall(r"[A-Za-z0-9]+", spelt)
     name = "".join(word[:1].upper() + word[1:] for word in words)
     if not name:
-        raise InputError(f"{option('path')} needs a name with a letter, got {text}")
+        raise InputError(f"the name of {option('path')} must contain a letter or digit, got {text}")
     if name.lower() in ("bitwright", "coq", "theorems", "theory"):  # names of other folders
         return f"{name}Program"
     return name if name[0].isalpha() else f"N{name}"

@@ -1,6 +1,6 @@
-"""Values of a program at every size: fitted at a few sizes, with numbers replaced by affine forms in the size.
+"""Fits values of a program at every size to those at a few sizes, with affine forms in the size in place of numbers.
 
-The size is l, and the row of a stretch is i, or k if only every second, third or fourth row counts.
+The size is l, and the row of a stretch is i, or k if only every second, third or fourth row belongs to it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SIZE, ROW = Affine.of("l"), Affine.of("i")
 
 
 class NotAffineError(Exception):
-    """Raised if a program does not consist of families that can be exported; the message explains which part."""
+    """Raised if a program does not consist of families that can be exported; the message gives the reason."""
 
 
 def at_every_size(values: Mapping[int, Any]) -> Any:
@@ -32,7 +32,7 @@ def at_every_size(values: Mapping[int, Any]) -> Any:
         parts = [at_every_size(dict(zip(values, part, strict=True))) for part in zip(*values.values(), strict=True)]
         return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
     if any(one != first for one in others):
-        raise NotAffineError("rules, cells or words do not have the same form at different sizes")
+        raise NotAffineError("rules, cells or words have different forms at different sizes")
     return first
 
 
@@ -41,7 +41,7 @@ def _growing(values: Mapping[int, Affine]) -> Affine:
     growth = ((other - one) * Fraction(1, more - l)).constant
     found = one + (SIZE - l) * (growth or 0)
     if growth is None or any(found.put({"l": Affine.of(l)}) != value for l, value in values.items()):
-        raise NotAffineError("a number is not an affine function of the size")
+        raise NotAffineError("an index or a length is not an affine function of the size")
     return found
 
 
@@ -51,7 +51,7 @@ def value_at(form: Affine, l: int, i: int = 0) -> int:
 
 
 def natural(form: Affine) -> str:
-    """Formats a form in natural numbers: first the terms added, then those subtracted, which are never more.
+    """Formats a form in natural numbers: first the terms to add, then the terms to subtract, whose sum is never larger.
 
     >>> natural(SIZE * 4 - ROW - 3)
     '4 * l - i - 3'
@@ -63,6 +63,6 @@ def natural(form: Affine) -> str:
 
 
 def argument(form: Affine) -> str:
-    """Formats a form in natural numbers, with parentheses unless it is a single word."""
+    """Formats a form in natural numbers, in parentheses unless it is a single word."""
     text = natural(form)
     return f"({text})" if " " in text else text

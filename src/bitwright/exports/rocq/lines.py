@@ -1,8 +1,8 @@
-"""The `ensure` lines of a chain program in three forms: a formula for the verified checker, a readable statement, and a
-computable test. Formula and test have the same connectives, which keeps the proof short.
+"""Translates the `ensure` lines of a chain program to formulas for the verified checker, statements and tests.
 
-Numbers are weighted sums of words, written as readable text and as laws for the checker. A certificate has a chain, in
-which every bit of the program is a track of a letter.
+A formula, a readable statement and a computable test have the same connectives, which keeps the proof short. Numbers
+are weighted sums of words, written as readable text and as laws for the checker. In the chain of a certificate, every
+bit of the program is on a track or is a global.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bitwright.rules.ensures import EnsureLine
 from bitwright.rules.expressions import COMPARISONS, CONNECTIVES, Combined, Constant, Expression, Named, Negation
 
 _FLIPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_SIGNS = {  # whether left - right may be negative, zero, positive
+_SIGNS = {  # whether left - right may be negative, zero or positive
     "==": (0, 1, 0),
     "!=": (1, 0, 1),
     "<": (1, 0, 0),
@@ -38,14 +38,14 @@ _CONNECTED = {
     "or": ("Or", "\\/", "({} || {})"),
     "=>": ("Implies", "->", "(implb {} {})"),
 }
-Sum = dict[Word | str, int]  # a weighted sum of words, of ONE and of POWER
+Sum = dict[Word | str, int]  # a weighted sum of words, ONE and POWER
 _ARITHMETIC = {sign: f"({{}} {sign} {{}})" for sign in "+-*^"} | {"%": "({} mod {})", "//": "({} / {})"}
 POWER = "2^"  # 2^positions
 
 
 @dataclass(frozen=True)
 class CertifiedChain:
-    """The chain of a certificate, and the positions of its tracks."""
+    """The chain of a certificate with the positions of its tracks."""
 
     certificate: Mapping[str, Any]
     classes: Mapping[str, Any]
@@ -59,7 +59,7 @@ class CertifiedChain:
         chain = certificate["chain"]
         tracks = tuple((array, growth, growth * shift - sub) for array, growth, sub, shift in chain["places"])
         if any(offset < 0 for _, _, offset in tracks):
-            raise NotAffineError("an array begins two positions after another")
+            raise NotAffineError("arrays must begin at most one position apart")
         positions = SIZE * chain["unit"] + chain["extra"]
         return cls(certificate, chain["classes"], chain["globals"], certificate["clock"], tracks, positions)
 
@@ -73,7 +73,7 @@ class CertifiedChain:
         return n * rate + int(clock["delay"] - clock["early"])
 
     def place(self, bit: Bit) -> tuple[int, int] | None:
-        """Returns track and position (from 0) of a bit; None for a global."""
+        """Returns the track and position, from 0, of a bit; None for a global."""
         name, index = bit
         for number, (array, growth, offset) in enumerate(self.tracks):
             if array == name and index and (index[0] - offset) % growth == 0:
@@ -83,7 +83,7 @@ class CertifiedChain:
 
 @dataclass(frozen=True)
 class ScaledSum:
-    """A sum, times `scale`, that the checker compares with 0."""
+    """A sum that the checker multiplies by `scale` and compares with 0."""
 
     sum: Sum
     scale: int
@@ -109,7 +109,7 @@ class Truth:
 
 @dataclass(frozen=True)
 class Line:
-    """A line; `after` is the earlier statement that its proof needs."""
+    """A line; `after` is an earlier statement that its proof needs."""
 
     truth: Truth
     laws: range
@@ -117,23 +117,23 @@ class Line:
 
 
 class ChainLines:
-    """All lines of a program and the laws that they compare; raises NotAffineError for a line without a law."""
+    """The lines of a program and the laws that they compare; raises NotAffineError for a line without a law."""
 
     def __init__(self, chain: CertifiedChain, program: SizedProgram) -> None:
         self.chain, self.words, self.size = chain, program.words, program.size
         self.laws: list[ScaledSum] = []
         self.lines: list[Line] = []
-        self._quotients: dict[tuple[Hashable, int], tuple[str, str]] = {}  # quotients so far: an output, and its line
+        self._quotients: dict[tuple[Hashable, int], tuple[str, str]] = {}  # earlier quotients: an output and its line
         self._after = ""
         for line in program.algorithm.claims:
             if line.ranges:
-                raise NotAffineError(f"'{line}' is about single bits, but the run takes longer for longer words")
+                raise NotAffineError(f"'{line}' is about single bits; only lines about numbers can be exported")
             self.lines.append(self._line(line))
         self.halt = self.words.halt
 
     @property
     def formulas(self) -> list[str]:
-        """The checker's goals: that the run has halted, and the lines."""
+        """The checker's goals: the run has halted, and the lines are true."""
         halted = [] if self.halt is None else [self.end(self.halt)[0]]
         return [*halted, *(line.truth.formula for line in self.lines)]
 
@@ -189,7 +189,7 @@ class ChainLines:
         for one, other in ((part.left, part.right), (part.right, part.left)):
             if isinstance(other, Constant):
                 if other.value not in (0, 1):
-                    raise NotAffineError("a bit is compared with a number other than 0 and 1")
+                    raise NotAffineError(f"a bit can only be compared with 0 or 1, got {other.value}")
                 truth, on = self._truth(one), bool(other.value) == equal
                 statement = f"{truth.test} = {'true' if on else 'false'}"
                 return Truth(truth.formula, statement, truth.test) if on else _negated(truth, statement)
@@ -207,7 +207,7 @@ class ChainLines:
     def _bit(self, part: Expression) -> Truth:
         place = self.place(part) if isinstance(part, Named) else None
         if place is None:
-            raise NotAffineError("a line uses a number as a truth")
+            raise NotAffineError("a line uses a number where a comparison is expected")
         formula, text = place
         return Truth(formula, f"{text} = true", f"({text})")
 
@@ -229,17 +229,17 @@ class ChainLines:
         return self.sign(combine(self.linear(part.left), self.linear(part.right), -1), _SIGNS[part.sign])
 
     def _divided(self, left: Combined, sign: str, right: Expression) -> str:
-        """Handles E // k compared with a number, E mod 2^l == W, and E % k == W if another line defines E // k."""
+        """Returns the formula for a comparison of E // k, for E mod 2^l == W, or E % k == W after a line for E // k."""
         inner, other, k = self.linear(left.left), self.linear(right), left.right
         if isinstance(k, Constant) and left.sign == "//":
-            whole = combine(inner, other, -k.value)  # E // k compares with R as E - k * R with 0, or with k - 1
+            scaled = combine(inner, other, -k.value)  # E // k compares with R as E - k * R with 0, or with k - 1
             one_less: Sum = {ONE: 1 - k.value}
-            above, below = combine(whole, one_less), (True, True, False)
+            above, below = combine(scaled, one_less), (True, True, False)
             if sign in ("<", ">="):
-                return self.sign(whole, _SIGNS[sign])
+                return self.sign(scaled, _SIGNS[sign])
             if sign in ("<=", ">"):
                 return self.sign(above, _SIGNS[sign])
-            both = f"And ({self.sign(whole, (False, True, True))}) ({self.sign(above, below)})"
+            both = f"And ({self.sign(scaled, (False, True, True))}) ({self.sign(above, below)})"
             return both if sign == "==" else f"Not ({both})"
         if sign == "==" and isinstance(k, Constant) and left.sign == "%" and (_key(inner), k.value) in self._quotients:
             quotient, self._after = self._quotients[_key(inner), k.value]
@@ -252,12 +252,12 @@ class ChainLines:
             n = self.chain.positions
             if exponent == n - scale and self.length(right) == exponent:
                 return f"Multiple {law}" if sign == "==" else f"Not (Multiple {law})"
-        raise NotAffineError(f"'{self.text(left)}' has no law")
+        raise NotAffineError(f"this use of '{self.text(left)}' cannot be exported")
 
     # Numbers.
 
     def word(self, part: Expression) -> Word | None:
-        """Returns the output or input named by an expression, or None."""
+        """Returns the output or input that an expression names, or None."""
         if not isinstance(part, Named) or part.index is not None:
             return None
         if not part.entered and part.text in self.words.outputs:
@@ -265,6 +265,7 @@ class ChainLines:
         return (True, part.text) if part.text in self.words.inputs else None
 
     def linear(self, part: Expression) -> Sum:
+        """Returns an expression as a weighted sum; raises NotAffineError if it is none."""
         if isinstance(part, Constant):
             return {ONE: part.value}
         if (word := self.word(part)) is not None:
@@ -275,7 +276,8 @@ class ChainLines:
             if exponent == self.chain.positions:
                 return {POWER: 1}
             raise NotAffineError(
-                f"2^({natural(exponent)}) is not 2^({natural(self.chain.positions)}), the length of the chain"
+                f"a power of 2 must be 2^({natural(self.chain.positions)}), for the length of the chain, got "
+                f"2^({natural(exponent)})"
             )
         if isinstance(part, Combined) and part.sign in "+-*":
             left, right = self.linear(part.left), self.linear(part.right)
@@ -287,6 +289,7 @@ class ChainLines:
         raise NotAffineError("a term of an ensure line is not a weighted sum of words")
 
     def power(self, part: Expression) -> Affine | None:
+        """Returns the exponent of a power of 2, or None."""
         if isinstance(part, Combined) and part.sign == "^" and part.left == Constant(2):
             return self.form(part.right)
         return None
@@ -300,30 +303,30 @@ class ChainLines:
         return None
 
     def text(self, part: Expression) -> str:
-        """Formats a number of a line."""
+        """Formats an expression of a line as Rocq text."""
         if isinstance(part, Constant):
             return str(part.value)
         if isinstance(part, Named):
             if (word := self.word(part)) is None:
-                raise NotAffineError(f"a word is expected instead of '{part.text}'")
+                raise NotAffineError(f"'{part.text}' is not an input or output")
             return self.words.value(word)
         if (power := self.power(part)) is not None:
             return f"2 ^ Z.of_nat ({natural(power)})"
         if isinstance(part, Combined) and part.sign in _ARITHMETIC:
             return _ARITHMETIC[part.sign].format(self.text(part.left), self.text(part.right))
-        raise NotAffineError("a truth is used as a number")
+        raise NotAffineError("a line uses a comparison as a number")
 
     def length(self, part: Expression) -> Affine | None:
-        """Returns the number of bits of a word of one array, or None."""
+        """Returns the number of bits of a word that is a single array, or None."""
         word = self.word(part)
         first, *others = self.words.parts(word) if word else [None]
         return None if others or first is None else first.length
 
     def place(self, name: Named) -> tuple[str, str] | None:
-        """Returns formula and text of a one-bit output, or of a bit of an output."""
+        """Returns the formula and the text of a one-bit output, or of a bit of an output; None for a number."""
         if name.entered or name.text not in self.words.outputs:
             if name.index is not None:
-                raise NotAffineError(f"a line is about a bit of the input {name.text}")
+                raise NotAffineError(f"a line uses a bit of the input {name.text}; only bits of outputs are supported")
             return None
         part, *others = self.words.outputs[name.text]
         if name.index is None:
@@ -332,12 +335,12 @@ class ChainLines:
             return self.end(part)[0], f"{output_name(name.text)} l s"
         at = self.form(name.index)
         if at is None or others or not part.whole:
-            raise NotAffineError(f"a line is about a bit of {name.text}, which is not an array from its first bit on")
+            raise NotAffineError(f"a line uses a bit of {name.text}, which is not an array from its first bit on")
         bit = Part(part.array, at)
         return self.end(bit)[0], bit.bit("s")
 
     def end(self, part: Part) -> tuple[str, str, int]:
-        """Returns the formula of a bit at an end, the end, and its track or global."""
+        """Returns the formula of a bit at an end, the name of the end, and the bit's track or global."""
         if part.index is None:
             return f"Global {self.chain.flags.index(part.array)}", "global", self.chain.flags.index(part.array)
         n = self.chain.positions
@@ -347,10 +350,10 @@ class ChainLines:
                     return f"First {track}", "first", track
                 if part.index == (n - 1) * growth + offset:
                     return f"Last {track}", "last", track
-        raise NotAffineError(f"{part.array}[{natural(part.index)}] is not at an end")
+        raise NotAffineError(f"{part.array}[{natural(part.index)}] must be at the first or last position")
 
     def sign(self, sum_: Sum, signs: Sequence[bool | int]) -> str:
-        """Returns the formula that a sum has one of these signs (negative, zero, positive) by unweighted bits."""
+        """Returns the formula that a sum has one of these signs (negative, zero, positive), by cases of its bits."""
         for word, factor in ScaledSum(sum_, 1).words.items():
             parts = self.words.parts(word)
             if all(not part.whole for part in parts) and any(self._weight(part) is None for part in parts):
@@ -365,7 +368,7 @@ class ChainLines:
             return self.sign(sum_, signs)
         (part, weight), *others = bits
         if part.exponent.constant is None:
-            raise NotAffineError(f"{part.array} weighs nothing at its position")
+            raise NotAffineError(f"the weight of {part.array} depends on the size")
         bit, _, _ = self.end(part)
         on = self._cases(combine(sum_, {ONE: weight}), others, signs)
         return f"Or (And ({bit}) ({on})) (And (Not ({bit})) ({self._cases(sum_, others, signs)}))"
@@ -377,20 +380,20 @@ class ChainLines:
         return len(self.laws) - 1
 
     def _first(self, part: Part) -> tuple[int, int]:
-        """Returns track and position of the first bit of an array."""
+        """Returns the track and position of the first bit of an array."""
         place = self.chain.place((part.array, (1,)))
         if place is None or self.chain.tracks[place[0]][1] != 1:
-            raise NotAffineError(f"{part.array} is not a track of single bits")
+            raise NotAffineError(f"{part.array} must have exactly one bit at each position")
         return place
 
     def _weight(self, part: Part) -> tuple[str, int, Fraction] | None:
-        """Returns the end, track and weight of a single bit; None if it has no weight at its position."""
+        """Returns the end, track and weight of a single bit; None if it has no fixed weight at its position."""
         _, end, track = self.end(part)
         distance = part.exponent - (self.chain.positions - 1) * (end == "last")
         return None if end == "global" or distance.constant is None else (end, track, Fraction(2) ** int(distance[ONE]))
 
     def law_text(self, law: ScaledSum) -> str:
-        """Formats weights by track: all positions, the inputs, and the bits at both ends."""
+        """Formats the weights of a law by track, for all positions, the inputs, and the bits at both ends."""
         weights: dict[str, dict[int, int]] = {"base": {}, "entered": {}, "first": {}, "last": {}}
         for word, factor in law.words.items():
             for part in self.words.parts(word):
@@ -400,7 +403,7 @@ class ChainLines:
                 elif (found := self._weight(part)) is not None:
                     where, track, weight = found
                 else:
-                    raise NotAffineError(f"{part.array} weighs nothing at its position")
+                    raise NotAffineError(f"{part.array} has no fixed weight at its position")
                 weight *= factor * law.scale
                 if weight.denominator > 1:
                     raise NotAffineError(f"the weight of {part.array} is not an integer")

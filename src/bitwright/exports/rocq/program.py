@@ -1,4 +1,4 @@
-"""A program at every size: its rules and cells, its inputs and outputs, and their names in Rocq."""
+"""Describes a program at every size: its rules and cells, its inputs and outputs, and their names in Rocq."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ZERO = Affine()
 
 @dataclass(frozen=True)
 class Part:
-    """A bit of a word with weight 2^`exponent`, or all bits of an array up to the index, lowest first."""
+    """A bit of a word with the weight 2^`exponent`, or all bits of an array up to the index, lowest first."""
 
     array: str
     index: Affine | None
@@ -43,6 +43,7 @@ class Part:
         return self.index if self.whole else None
 
     def text(self, s: str) -> str:
+        """Returns the value of the part in a state s as Rocq text."""
         if self.length is not None:
             return f'Words.word {s} "{self.array}" ({natural(self.length)})'
         bit = f"Z.b2z ({self.bit(s)})"
@@ -53,6 +54,7 @@ class Part:
         return f"2 ^ Z.of_nat ({natural(self.exponent)}) * {bit}"
 
     def bit(self, s: str) -> str:
+        """Returns the bit in a state s as Rocq text."""
         return (
             f'{s} (flag "{self.array}")' if self.index is None else f'{s} (at_ "{self.array}" ({natural(self.index)}))'
         )
@@ -64,7 +66,7 @@ def _parts(items: Iterable[Item]) -> tuple[Part, ...]:
     exponent = ZERO
     for item in items:
         if item.whole and found:
-            raise NotAffineError(f"a word has all bits of {item.array} above other bits")
+            raise NotAffineError(f"an array must be the lowest part of a word, but other bits are below {item.array}")
         found.append(Part(item.array, item.place, item.whole, exponent))
         exponent = exponent + (item.place if item.whole and item.place is not None else 1)
     return tuple(found)
@@ -72,7 +74,7 @@ def _parts(items: Iterable[Item]) -> tuple[Part, ...]:
 
 @dataclass(frozen=True)
 class Words:
-    """The inputs, the outputs and the bits that are on at the start."""
+    """The inputs, the outputs, and the bits that are on at the start."""
 
     inputs: Mapping[str, Part]
     outputs: Mapping[str, tuple[Part, ...]]
@@ -81,26 +83,26 @@ class Words:
 
     @classmethod
     def of(cls, algorithm: Algorithm, sized: Mapping[int, Algorithm]) -> Words:
-        """Fits the words of an algorithm at some of the given sizes and compares them at all."""
+        """Fits the words of an algorithm at some of these sizes and compares them at all."""
         for word in (*algorithm.inputs, *algorithm.outputs):
             if word.signed:
-                raise NotAffineError(f"{word.name} is signed")
+                raise NotAffineError(f"{word.name} is signed; only unsigned numbers can be exported")
         rows = {l: _row(one) for l, one in sized.items()}
         known = {l: rows[l] for l in FITTED}
         if len({len(row.lists[0]) for row in known.values()}) > 1:
-            raise NotAffineError("more bits are on at the start of longer words")
+            raise NotAffineError("the number of bits that are on at the start must not depend on the size")
         segment = row_at_every_size(known)
         started, halt, *words = map(_parts, segment.lists)
         inputs = {}
         for word, (part, *others) in zip(algorithm.inputs, words, strict=False):
             if others or not part.whole:
-                raise NotAffineError(f"the input {word.name} is not an array from its first bit on")
+                raise NotAffineError(f"the input {word.name} must be an array from its first bit on")
             inputs[word.name] = part
         for l, one in sized.items():
             if [rows[l]] != [*segment.at(l)]:
                 raise NotAffineError(f"inputs, outputs or start bits at size {l} differ from larger sizes")
             if one.halt in {*one.start, *(bit for word in one.inputs for bit in word.bits)}:
-                raise NotAffineError(f"the bit that ends a run may be on at the start, at size {l}")
+                raise NotAffineError(f"the bit that ends a run must be off at the start, but may be on at size {l}")
         outputs = zip((word.name for word in algorithm.outputs), words[len(inputs) :], strict=True)
         return cls(inputs, dict(outputs), started, halt[0] if halt else None)
 
@@ -111,12 +113,12 @@ class Words:
 
     @property
     def given(self) -> str:
-        """The size and the inputs as binders of a theorem."""
+        """The binders of a theorem: the size and the inputs."""
         return f"(l : nat) ({' '.join(self.variables.values())} : Z)" if self.inputs else "(l : nat)"
 
     @property
     def names(self) -> str:
-        """The inputs as arguments."""
+        """The inputs as arguments of a function."""
         return " ".join(self.variables.values())
 
     @property
@@ -137,20 +139,20 @@ class Words:
         )
 
     def is_bit(self, output: str) -> bool:
-        """Whether an output is a single bit, which is a truth."""
+        """Whether an output is a single bit, which is a truth value in Rocq."""
         return [part.length for part in self.outputs[output]] == [None]
 
     def output_text(self, output: str) -> str:
-        """The value of an output in a state s."""
+        """Returns the value of an output in a state s."""
         first, *others = self.outputs[output]
         return first.bit("s") if self.is_bit(output) else " + ".join(part.text("s") for part in (first, *others))
 
     def parts(self, word: Word) -> tuple[Part, ...]:
-        """The arrays and bits of a word."""
+        """Returns the arrays and bits of a word."""
         return (self.inputs[word[1]],) if word[0] else self.outputs[word[1]]
 
     def value(self, word: Word) -> str:
-        """The number of a word in a state s."""
+        """Returns the number of a word in a state s."""
         entered, name = word
         if entered:
             return self.variables[name]
@@ -162,7 +164,7 @@ class Words:
         return natural(length)
 
     def start(self) -> list[str]:
-        """The facts about the first state."""
+        """Returns the facts about the start state."""
         states = [
             f'Words.word_is "{self.inputs[word].array}" ({self.length(word)}) {variable}'
             for word, variable in self.variables.items()
@@ -223,12 +225,12 @@ def output_name(word: str) -> str:
 
 
 def _mark(sort: str, name: str) -> str:
-    """Returns a placeholder for a name, replaced once the whole file is known to avoid clashes."""
+    """Returns a placeholder for a name, which is replaced once the entire file is known, to avoid clashes."""
     return f"⟦{sort} {name.encode().hex()}⟧"
 
 
 def names_in(text: str) -> dict[str, str]:
-    """Returns a unique name for each mark, if possible its name in the rule text."""
+    """Returns a unique name for each mark, its name in the rule text if possible."""
     used = {*_RESERVED, *_NAME.findall(_NOT_NAMES.sub(" ", _MARK.sub(" ", text)))}
     found: dict[str, str] = {}
     for mark in sorted(_MARK.finditer(text), key=lambda one: one[1] != "output"):
@@ -245,7 +247,7 @@ def names_in(text: str) -> dict[str, str]:
 
 
 def with_names(text: str) -> str:
-    """Replaces the marks in a file by names."""
+    """Replaces the marks in a file with names."""
     names = names_in(text)
     return _MARK.sub(lambda mark: names[mark[0]], text)
 
@@ -262,5 +264,5 @@ def _row(algorithm: Algorithm) -> Row:
 
 
 def comment(text: str) -> str:
-    """Escapes a name so that it can neither end nor extend a comment."""
+    """Escapes a name, which could otherwise end or extend a comment."""
     return " ".join(text.replace("*", "+").replace('"', "'").split())

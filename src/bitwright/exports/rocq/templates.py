@@ -1,4 +1,4 @@
-"""Renders Rocq text from the Jinja files in `templates`."""
+"""Renders Rocq text from the Jinja templates in `templates`."""
 
 from __future__ import annotations
 
@@ -61,10 +61,11 @@ def bits_of(mask: int) -> list[int]:
 
 
 def cases(link: Link, tactic: str | Callable[[Piece], str]) -> str:
-    """Returns the tactic that distinguishes rows by residue and range.
+    """Returns a tactic that distinguishes rows by residue and range.
 
     Args:
-        tactic: a function of a piece, or a format string with a piece and its row.
+        link: the pieces to distinguish.
+        tactic: a function of a piece, or a format string for a piece and its row.
     """
     k = "i" if len(link) == 1 else "k"
 
@@ -84,7 +85,7 @@ def item_text(item: Item) -> str:
 
 
 def written(items: Sequence[Item]) -> str:
-    """Formats the bits that a rule writes or a port is wired to."""
+    """Formats the bits that a rule writes or to which a port is wired."""
     single = each(item_text(item) for item in items if not item.whole)
     wholes = [item_text(item) for item in items if item.whole]
     return f"({' ++ '.join([single] * (single != '[]') + wholes)})" if wholes else single

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from bitwright.engines.integer import DeviceDecisions
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.descent import torch_module
 from bitwright.networks.integer import check_belongs
-from bitwright.proofs.exhaustion.domains import RunsDomain, StatesDomain
+from bitwright.proofs.exhaustion.domains import RunsDomain
 from bitwright.proofs.exhaustion.judges import Findings, Nearest, find, nothing_at_stake
 from bitwright.rules import FIXED_POINT
 from bitwright.rules.pattern import Pattern
@@ -99,7 +99,10 @@ class DeviceProver:
     """Checks parts of a task's domain on a device, within its free memory."""
 
     def __init__(self, task: ProofTask, most: int = MOST_STATES, least: int = _LEAST) -> None:
-        self._walks = _walks_of(task)
+        self._domain, self._walks = task.domain, _walks_of(task)
+        spans = [] if isinstance(self._domain, RunsDomain) else pairwise(self._domain.first)
+        kinds = self._domain.pattern.kinds
+        self._without_ports = [span for kind, span in zip(kinds, spans, strict=False) if not kind.ports]
         self._most, self._least = most, least
 
     def prove(self, first: int, last: int) -> Findings:
@@ -120,78 +123,39 @@ class DeviceProver:
                     ) from None
 
     def _go(self, first: int, last: int) -> Findings:
-        found = Findings()
+        findings = Findings()
+
+        def count(matched: Any, numbers: Any, step: int, times: int, _: slice) -> None:
+            nonlocal findings
+            findings = findings + find(nothing_at_stake(matched), numbers, step, times)
+
+        for begin, end in self._without_ports:  # counted without the device
+            self._domain.visit(max(first, begin), min(last, end), count)
         for walk in self._walks:
             if first < walk.end and walk.begin < last:
-                found = found + walk.go(max(first, walk.begin), min(last, walk.end), self._most)
-                walk.check()
-        return found
+                findings = findings + walk.go(max(first, walk.begin), min(last, walk.end), self._most)
+                walk.judge.check()
+        return findings
 
 
-class _Walk(ABC):
-    """Numbers of a domain from `begin` to before `end`, and how to visit their states."""
-
-    begin: int
-    end: int
-    judge: DeviceJudge | None = None
-
-    @abstractmethod
-    def go(self, first: int, last: int, most: int) -> Findings:
-        """Judges the states with these numbers, in batches of limited size."""
-
-    def check(self) -> None:
-        """Raises BitwrightError if the device's sums differ from plain products."""
-        if self.judge is not None:
-            self.judge.check()
-
-    def forget(self) -> None:
-        """Releases memory."""
-        if self.judge is not None:
-            self.judge.forget()
-
-
-def _walks_of(task: ProofTask) -> list[_Walk]:
-    """Returns one walk for the runs of a program, or one for each kind of cell."""
+def _walks_of(task: ProofTask) -> list[_DeviceRuns] | list[_DeviceStates]:
+    """Returns a walk for the runs of a program, or one for each kind of cell with ports."""
     domain, network, program = task.domain, task.network, task.algorithm.program
     if not isinstance(network, IntegerNetwork):
         raise InputError("floating-point networks can only be proved on the CPU; quantize this one, or omit --device")
     check_belongs(network, program)
     if isinstance(domain, RunsDomain):
         return [_DeviceRuns(domain, DeviceDecisions(program, network, task.device))]
-    return [_local_states(task, domain, network, kind) for kind in range(len(domain.pattern.kinds))]
+    walks = []
+    for kind in (kind for kind, cell in enumerate(domain.pattern.kinds) if cell.ports):
+        part, alone = network_of_kind(network, domain.pattern, kind)
+        decide = DeviceDecisions(alone.program, part, task.device, own=alone.port_bits(0))
+        walks.append(_DeviceStates(domain.first[kind], alone, decide))
+    return walks
 
 
-def _local_states(task: ProofTask, domain: StatesDomain, network: IntegerNetwork, kind: int) -> _Walk:
-    """Returns the walk over a kind's local states: the states of its own pattern in order, with only ports checked."""
-    if not domain.pattern.kinds[kind].ports:
-        return _Counted(domain, kind)
-    part, alone = network_of_kind(network, domain.pattern, kind)
-    decide = DeviceDecisions(alone.program, part, task.device, own=alone.port_bits(0))
-    return _DeviceStates(domain.first[kind], alone, decide)
-
-
-class _Counted(_Walk):
-    """The local states of a kind without ports, which are counted without the device."""
-
-    def __init__(self, domain: StatesDomain, kind: int) -> None:
-        self.begin, self.end = domain.first[kind : kind + 2]
-        self._domain = domain
-
-    def go(self, first: int, last: int, most: int) -> Findings:  # noqa: ARG002
-        found = Findings()
-
-        def look(matched: Any, numbers: Any, step: int, times: int, own: slice) -> None:  # noqa: ARG001
-            nonlocal found
-            found = found + find(nothing_at_stake(matched), numbers, step, times)
-
-        self._domain.visit(first, last, look)
-        return found
-
-
-class _DeviceStates(_Walk):
+class _DeviceStates:
     """The states of a program; states with equal higher digits share a table, which is built once."""
-
-    judge: DeviceJudge
 
     def __init__(self, begin: int, alone: Pattern, decide: DeviceDecisions) -> None:
         self.begin, self.end, self.judge = begin, begin + alone.local_states, DeviceJudge(decide)
@@ -211,14 +175,13 @@ class _DeviceStates(_Walk):
         return found
 
     def forget(self) -> None:
+        """Releases memory."""
         self._tables = None
-        super().forget()
+        self.judge.forget()
 
 
-class _DeviceRuns(_Walk):
+class _DeviceRuns:
     """The runs of all inputs, step by step."""
-
-    judge: DeviceJudge
 
     def __init__(self, domain: RunsDomain, decide: DeviceDecisions) -> None:
         self.begin, self.end, self.judge = 0, domain.size, DeviceJudge(decide)
@@ -229,6 +192,10 @@ class _DeviceRuns(_Walk):
         for at in range(first, last, most):
             found = found + self._some(at, min(at + most, last))
         return found
+
+    def forget(self) -> None:
+        """Releases memory."""
+        self.judge.forget()
 
     def _some(self, first: int, last: int) -> Findings:
         torch = torch_module()
