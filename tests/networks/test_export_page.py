@@ -229,7 +229,7 @@ CONSOLES = [("echo.sq", b"ab\n"), ("hello.sq", b""), ("sieve.sq", b"")]
 @pytest.mark.parametrize(("name", "typed"), CONSOLES if LONG else CONSOLES[:1])
 def test_machine_v_with_its_console(name: str, typed: bytes, tmp_path: Path) -> None:
     program = computer(name)
-    network, pattern = network_for(name, 1_024)
+    network, pattern = network_for(name, 4_096)
     page = computer_page(network, pattern, program)
     facts = json.loads(re.search(r'id="facts">(.*?)</script>', page.text, re.DOTALL)[1])
     done = run(program, typed)

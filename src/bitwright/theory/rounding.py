@@ -17,19 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bitwright.common.bits import BoolArray
-from bitwright.common.errors import InputError, check_choice
+from bitwright.common.errors import check_choice
 from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, Weights, check_matches, weights
 
 Scale = Literal["ntk", "last-layer", "plain", "scaled"]  # the limit on templates, or labels of states
 Rounding = Literal["calibrated", "sign"]
 ROUNDINGS: tuple[Rounding, ...] = ("calibrated", "sign")
-
-
-def check_states_rounding(rounding: str) -> None:
-    """Raises InputError for the sign rule, since networks trained on states output 0 for bits that are off."""
-    if rounding != "calibrated":
-        raise InputError(f"networks trained on states round halfway between their labels; omit the rounding {rounding}")
 
 
 def scale_weights(n: ArrayLike, examples: int, scale: Scale) -> Weights:
