@@ -191,19 +191,21 @@ def test_a_ray_that_is_started_for_the_work_ends_with_it_and_says_nothing(capfd:
 def test_a_worker_that_goes_on_has_the_oracle_and_the_network_of_each_validation(tmp_path: Path) -> None:
     """Even a text of the same length in the same second, which Python's own cache of modules would not notice."""
     from tasks import task_of  # here: worker processes import this module
+    from whole import whole, with_weights
 
-    from bitwright import addition
-    from bitwright.networks import FloatNetwork, Recipe, save_network, train
+    from bitwright import Network, addition
+    from bitwright.networks import save_network
     from bitwright.validation import Function, validate
 
     file, path, algorithm = tmp_path / "rewritten_oracle.py", tmp_path / "n.safetensors", addition(2)
-    good = train(algorithm.program, Recipe(2_048))[0]
-    bad = FloatNetwork(good.first.copy(), -good.last, good.origin)
+    good = whole(algorithm.program, 2_048)
+    bad = with_weights(good, last=-good.last)
     for network, sign, verdict in ((good, "+", "exact"), (good, "-", "not exact"), (bad, "+", "not exact")) * 2:
         file.write_text(f"def total(p, q): return p {sign} q\n")
         save_network(network, algorithm.program, path)
         oracle = Function.named("rewritten_oracle:total", str(tmp_path), ("sum",))
-        assert validate(task_of(algorithm, "network", oracle, files=(path,)), Workers("ray", 1)).verdict == verdict
+        task = task_of(algorithm, "network", oracle, network=Network.load(path))
+        assert validate(task, Workers("ray", 1)).verdict == verdict
 
 
 @pytest.mark.usefixtures("one_ray")

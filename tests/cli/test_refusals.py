@@ -193,7 +193,6 @@ export whole.safetensors --to onx -o a.onnx | onx; 'onnx'
 export whole.safetensors --to onnx -o a.vnnlib | .onnx onnx,
 export whole.safetensors -o a.vnnlib | --to: vnnlib
 export whole.safetensors -o a.txt | 'a.txt' .c, .mjs, .js, .html .onnx, --to: vnnlib, rocq hub
-export two --to c -o a.c | combine
 export whole.safetensors --to js -o a.c | .mjs .js js,
 export whole.safetensors --to c -o a.c --program multiplication | multiplication
 export whole.safetensors --to page -o a.htm | .html page,

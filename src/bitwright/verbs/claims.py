@@ -108,10 +108,12 @@ def _prove_function(algorithm: Algorithm, looked: InSizes) -> Claim:
         found is not None and (looked.text == EVERY or [*found["lets"].values()] in examined)
     ):
         return replace(everywhere.claim(), proof=everywhere.certificate or None)
-    chain = [one for one in everywhere.tried if one.startswith("no chain")]
-    why = (everywhere.tried if len(everywhere.tried) == 1 else [*chain, f"no invariant was found; {_ADVICE}"])[0]
     if found is not None:
         why = everywhere.sentence()
+    elif everywhere.method == "closure" and covered is None:
+        why = f"no invariant was found; {_ADVICE}"
+    else:
+        why = everywhere.tried[0]
     claim = _claim_at_sizes(several, looked.text if looked.text != EVERY else None)
     if claim.verdict == "proved" and not numbers_of(algorithm):
         return claim
