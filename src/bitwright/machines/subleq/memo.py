@@ -32,7 +32,7 @@ _NEXT, _STEPS, _HELD, _LOW, _HIGH, _WERE, _SEEN, _CHANGED, _ARE, _HEAD = range(1
 _KEY, _PARENT, _CELLS, _RECORD = range(4)  # the fields of a node
 
 
-class Memory(NamedTuple):
+class Records(NamedTuple):
     """The tree, which finds a record by its keys, and the records, which are then compared with the state itself.
 
     The key of a child of node 0 depends on the active cells, that of any other child on the cells its parent compares.
@@ -55,7 +55,7 @@ def with_memo(cells: PackedCells) -> Advance:
     holds = np.logical_or.reduceat(tables.entries & np.uint64(1 << HOLD) > 0, cells.start[:-1])
     totals = np.zeros(len(TOTALS), dtype=np.int64)
     totals[[NODES, USED, PAUSE]] = 1, 1, _LOOK
-    memory = Memory(
+    memory = Records(
         totals,
         np.zeros(2 * _NODES, dtype=np.int32),
         np.zeros((_NODES, 4), dtype=np.int64),
