@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from operator import index
 from threading import RLock
 from typing import Any
@@ -89,6 +89,9 @@ def to_bit_rows(values: Any, width: int, name: str = "the number", signed: bool 
     [[0, 1, 1, 0], [1, 0, 0, 0]]
     """
     array = values if isinstance(values, np.ndarray) else np.array([*values, None], dtype=object)[:-1]
+    if width < 63 and array.dtype == object and all(type(value) is int for value in array):
+        with suppress(OverflowError):
+            array = array.astype(np.int64)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "biuO"):
         got = f"{counted(array.ndim, 'dimension')} of {array.dtype}"
         raise InputError(f"{name} must be a one-dimensional array of integers, got {got}")

@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 
-from bitwright.common.bits import BoolArray
+from bitwright.common.bits import BoolArray, to_bit_rows
 from bitwright.rules import Algorithm, Word
 from bitwright.rules.ensures import Runs
 from bitwright.runs.run import run_batch
@@ -26,8 +26,14 @@ def wrong_input(
 
     Inputs that violate a `where` line are ignored.
     """
-    states = np.array([algorithm.state(values) for values in inputs])
-    return _wrong_run(algorithm, states, limit) if inputs else None
+    if not inputs:
+        return None
+    rows = (
+        to_bit_rows([values[word.name] for values in inputs], len(word.bits), f"input {word.name}", word.signed)
+        for word in algorithm.inputs
+    )
+    bits = np.hstack([np.empty((len(inputs), 0), dtype=bool), *rows])
+    return _wrong_run(algorithm, algorithm.states(bits), limit)
 
 
 def wrong_input_of_all(algorithm: Algorithm, limit: int | None = None) -> tuple[Inputs, str] | None:

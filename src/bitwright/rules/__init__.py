@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from bitwright.common.lazy import lazy_names
 from bitwright.rules.algorithm import FIXED_POINT, Algorithm, Word
-from bitwright.rules.builder import Builder, word
 from bitwright.rules.families import Families
 from bitwright.rules.layout import Field, Layout
 from bitwright.rules.program import Program
@@ -13,6 +12,8 @@ from bitwright.rules.text import load, parse, parse_node_program
 from bitwright.rules.trace import Trace
 
 if TYPE_CHECKING:
+    from bitwright.rules.builder import Builder as Builder
+    from bitwright.rules.builder import word as word
     from bitwright.rules.graph.node_program import GraphAlgorithm as GraphAlgorithm
     from bitwright.rules.graph.node_program import NodeProgram as NodeProgram
     from bitwright.rules.graph.node_program import NodeSchema as NodeSchema
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _, __getattr__ = lazy_names(
     __name__,
     {
+        "bitwright.rules.builder": "Builder word",
         "bitwright.rules.graph.node_program": "GraphAlgorithm NodeProgram NodeSchema",
         "bitwright.rules.graph.schema": "Topology",
     },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -369,12 +370,15 @@ def run_batch(
         done = drive(chosen, chunks[at], ending, most, [watching[at]] if margins else ())
         return done.states, done.steps, done.halted
 
-    from concurrent.futures import ThreadPoolExecutor
+    with ExitStack() as stack:
+        apply: Any = map
+        if len(chunks) > 1:
+            from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
-        parts = []
-        for one in (pool.map if len(chunks) > 1 else map)(part, range(len(chunks))):
-            parts.append(one)
+            apply = stack.enter_context(ThreadPoolExecutor(workers or os.cpu_count())).map
+        parts: list[tuple[BoolArray, IntArray, BoolArray]] = []
+        for result in apply(part, range(len(chunks))):
+            parts.append(result)
             if progress is not None:
                 progress(min(len(parts) * size, len(states)), len(states))
     found = [observer.smallest for observer in watching]

@@ -15,7 +15,7 @@ from bitwright.verbs.claims import check_claims, prove_function, prove_sizes
 from bitwright.verbs.progress import Teller, say_compiling, teller
 from bitwright.verbs.proof_target import ProofTarget, limit_target
 from bitwright.verbs.reports import refuse
-from bitwright.verbs.sizes import SizesAsked, Subject, as_programs, by_algorithm
+from bitwright.verbs.sizes import SizesAsked, as_programs, by_algorithm
 
 if TYPE_CHECKING:
     from bitwright.networks import IntegerNetwork
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from bitwright.transformers.layout import ColumnTask
     from bitwright.transformers.modules import Module
     from bitwright.verbs.network import Network
+    from bitwright.verbs.sizes import Subject
 
     Provable: TypeAlias = Network | IntegerNetwork | Model | Callable[..., Any]  # the last is a PyTorch module
 

@@ -5,26 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bitwright.common.bits import shorten, whole_number
 from bitwright.common.errors import EffortError, InputError, OtherKindError, ProofError, counted, option
-from bitwright.rules import Algorithm, NodeProgram, NodeSchema, Program
+from bitwright.common.lazy import is_a
+from bitwright.rules import Algorithm, Program
 from bitwright.rules.algorithm import MAX_EXAMPLES
-from bitwright.verbs.open import check_tile, subject
+from bitwright.verbs.open import check_tile, is_node_program, subject
 
 if TYPE_CHECKING:
     from bitwright.proofs.kinds import KindsProof
     from bitwright.rules.algorithm import Sizing
     from bitwright.rules.cells import Tile
+    from bitwright.rules.graph.node_program import NodeProgram
     from bitwright.rules.pattern import Pattern
 
-Subject = Algorithm | Program | NodeProgram
-Programs = Sequence[Algorithm | NodeProgram]
+    Subject: TypeAlias = Algorithm | Program | NodeProgram
+    Programs: TypeAlias = Sequence[Algorithm | NodeProgram]
 SizesAsked = str | int | Sequence[int]
 EVERY = "all"
 MOST_SIZES = 10_000
 MOST_TEMPLATES = 1 << 23  # over all sizes: a minute or two of work, and about 2 GB
+_NODES = "bitwright.rules.graph.node_program"
 BITS = "bits"  # the size of a shipped algorithm, which may be left unnamed
 _FEW_TEMPLATES = 20_000  # programs up to this size are also examined at other sizes
 _REMEMBERED = 64  # proofs of kinds
@@ -42,12 +45,12 @@ class InSizes:
     @property
     def graphs(self) -> str | None:
         """For a node program, the graphs that these programs represent: `every graph`, or graphs of some sizes."""
+        schemas: list[Any] = [one for one in self.programs if is_a(one, f"{_NODES}:NodeSchema")]
+        if not schemas or self.proof is not None:
+            return "every graph" if schemas else None
         from bitwright.rules.graph.node_program import graphs_of
 
-        found = {one.node_program for one in self.programs if isinstance(one, NodeSchema)}
-        if found and self.proof is not None:
-            return "every graph"
-        return graphs_of(list(found)) if found else None
+        return graphs_of(list({schema.node_program for schema in schemas}))
 
     def check_covered_by(self, pattern: Pattern, name: str, tile: Tile | None) -> None:
         """Raises InputError unless a pattern has every kind of cell that occurs at any size."""
@@ -99,7 +102,7 @@ def as_programs(what: Subject | Sequence[Subject]) -> list[Algorithm | NodeProgr
 
 def by_algorithm(programs: Programs) -> list[Algorithm]:
     """These programs; a node program as the schemas that together have all its kinds of cells."""
-    return [own for one in programs for own in (one.schemas() if isinstance(one, NodeProgram) else [one])]
+    return [own for one in programs for own in (one.schemas() if is_node_program(one) else [one])]
 
 
 def in_sizes(programs: Programs, sizes: SizesAsked | None = None) -> InSizes:
@@ -151,7 +154,7 @@ def in_claimed_sizes(claimed: str | None, programs: Programs, sizes: SizesAsked 
         raise InputError(
             f"the certificate names the sizes {claimed}, which {option('check')} looks at; leave out {option('sizes')}"
         )
-    known = numbers_of(programs[0]) or (claimed == EVERY and isinstance(programs[0], NodeProgram))
+    known = numbers_of(programs[0]) or (claimed == EVERY and is_node_program(programs[0]))
     if sizes is None and (len(programs) > 1 or not known):
         return in_sizes(programs)
     try:
@@ -174,7 +177,7 @@ def _at_every_size(what: Algorithm | NodeProgram) -> InSizes:
     """Sizes that together have every kind of cell; of a node program its schemas, which have them on every graph."""
     what = getattr(what, "node_program", what)
     sizing, numbers, impossible = what.sizing, numbers_of(what), f"{option('sizes')} all is not possible"
-    if not isinstance(what, NodeProgram):
+    if not is_node_program(what):
         if sizing is None or sizing.text is None or not numbers:
             raise InputError(f"{option('sizes')} all goes with programs whose rule text has a size, a line 'let l'")
         if not sizing.at().same_as(what):
@@ -182,7 +185,7 @@ def _at_every_size(what: Algorithm | NodeProgram) -> InSizes:
     proof = _prove_kinds(what, sizing)
     if proof.verdict != "proved":
         raise InputError(f"{impossible}: {proof.refusal}; name sizes, such as 1..64")
-    if sizing is None or isinstance(what, NodeProgram):
+    if sizing is None or is_node_program(what):
         return InSizes(EVERY, tuple(by_algorithm([what])), proof)
     if numbers not in proof.about:
         raise InputError(

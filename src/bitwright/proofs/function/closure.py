@@ -66,6 +66,15 @@ class _Numbers(dict[Any, int]):
         return number
 
 
+class _Graph:
+    """The search for words with the same globals; a context is a letter, the bits written to it, and its clock."""
+
+    def __init__(self) -> None:
+        self.nodes, self.contexts = _Numbers(), _Numbers()
+        self.edges: list[list[tuple[int, Letter]]] = []
+        self.moves: dict[Letter, dict[Letter, tuple[Any, ...]]] = defaultdict(dict)
+
+
 class Search:
     """The automata of an invariant: a machine, its laws, and the weights of every letter.
 
@@ -82,6 +91,7 @@ class Search:
     def __init__(self, machine: ChainMachine, laws: Sequence[Law], most: int) -> None:
         self.machine, self.laws, self.most = machine, tuple(laws), most
         self.spent = 0  # states of all searches so far
+        self.graphs: dict[int, _Graph] = defaultdict(_Graph)  # by globals
         self.vectors = _Numbers()
         of = self.vectors.of
         self.zero = self.vectors[tuple(law.begin for law in self.laws)]
@@ -145,50 +155,63 @@ class Search:
         return (other, *below, above[0] | here, above[1], beyond, self.about[other][1])
 
     def successors(self, invariant: Invariant, state: int, found: Invariant) -> None:
-        """Adds all windows and verdicts of successors of words with these globals to `found`."""
+        """Adds all windows and verdicts of successors of words with these globals to `found`.
+
+        A later call with a larger invariant continues the search of the earlier call.
+        """
         machine = self.machine
         if machine.globals_stop(state):
             return
-        windows = invariant.windows[state]
         allowed = invariant.verdicts[state]
-        base = machine.globals_after(state)
-        stops, read, plus, made, about = machine.stops, self.read, self.plus, machine.made, self.about
-        nodes = _Numbers()
-        edges: list[list[tuple[int, Letter]]] = []
-        final: dict[int, tuple[Letter, int]] = {}
-        moves = {
-            letter: [self.move(letter, other) for other in after if not stops[other]]
-            for letter, after in windows.items()
-        }
-        zero = self.zero
+        read, plus, about = self.read, self.plus, self.about
+        graph = self.graphs[state]
+        nodes, edges, known = graph.nodes, graph.edges, len(graph.edges)
+        fresh: dict[Letter, list[tuple[Any, ...]]] = {}
+        for letter, after in invariant.windows[state].items():
+            moves = graph.moves[letter]
+            fresh[letter] = [self.move(letter, other) for other in after - moves.keys() if not machine.stops[other]]
+            moves.update((move[0], move) for move in fresh[letter])
+        later = Memo(lambda context: self._onward(graph, context, fresh.get(graph.contexts.of[context][0], ())))
+        onward = Memo(lambda context: self._onward(graph, context, graph.moves[graph.contexts.of[context][0]].values()))
+        base, zero = machine.globals_after(state), self.zero
         firsts = [
-            nodes[other, here, False, read[zero, both], plus[zero, inputs], base | adds]
-            for other, _, _, here, _, adds, weights in moves[START]
+            nodes[graph.contexts[other, here, False], read[zero, both], plus[zero, inputs], base | adds]
+            for other, _, _, here, _, adds, weights in graph.moves[START].values()
             for inputs, both in weights
         ]
+        final: dict[int, tuple[Letter, int]] = {}
         place = 0
         while place < len(nodes.of):
-            letter, bits, started, old, new, beyond = nodes.of[place]
-            out: list[tuple[int, Letter]] = []
-            edges.append(out)
+            context, old, new, beyond = nodes.of[place]
+            if place >= known:
+                edges.append([])
+            letter, bits, started = graph.contexts.of[context]
             if letter[0] == LAST:
                 if self.verdicts[old] in allowed:
-                    after = made[letter, bits, started]
+                    after = machine.made[letter, bits, started]
                     found.verdicts[beyond].add(self.verdicts[read[new, about[after][0]]])
                     final[place] = after, beyond
             else:
-                for other, written, back, here, starts, adds, weights in moves.get(letter, ()):
-                    after = made[letter, bits | written, started or back]
-                    ahead = read[new, about[after][0]]
-                    total = beyond | adds
+                out = edges[place]
+                for after, weight, other, adds, weights in (later if place < known else onward)[context]:
+                    ahead, total = read[new, weight], beyond | adds
                     for inputs, both in weights:
-                        out.append((nodes[other, here, starts, read[old, both], plus[ahead, inputs], total], after))
+                        out.append((nodes[other, read[old, both], plus[ahead, inputs], total], after))
             place += 1
             if place > self.most:
                 self.spent += place
                 raise TooLargeError
         self.spent += place
         self._collect(edges, final, firsts, found)
+
+    def _onward(self, graph: _Graph, context: int, moves: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """For each move from a context: the letter that it makes, its weights, the next context, and the rest."""
+        letter, bits, started = graph.contexts.of[context]
+        found = []
+        for other, written, back, here, goes_on, adds, weights in moves:
+            after = self.machine.made[letter, bits | written, started or back]
+            found.append((after, self.about[after][0], graph.contexts[other, here, goes_on], adds, weights))
+        return found
 
     def _collect(
         self,

@@ -18,8 +18,6 @@ from bitwright.proofs.function.closure import Invariant, Search, TooLargeError
 from bitwright.proofs.function.ending import violation
 from bitwright.proofs.function.laws import Law, conserved
 from bitwright.proofs.function.machine import ChainMachine, Clock, Letter
-from bitwright.proofs.function.rounds import RoundsProof
-from bitwright.proofs.function.shapes import NoShapeError
 from bitwright.proofs.function.specification import Specification
 from bitwright.proofs.sizes import CoveredSizes
 from bitwright.proofs.trials import LATE, NONE_ALLOWED, Inputs, all_inputs, random_inputs, wrong_input
@@ -194,6 +192,9 @@ def _without_a_chain(
     """Proves a loop that has `invariant at BIT` lines, using closure in each of its phases."""
     if not any(line.at is not None for line in algorithm.invariants):
         return FunctionProof("not decided", lines, tried=(why,))
+
+    from bitwright.proofs.function.rounds import RoundsProof
+    from bitwright.proofs.function.shapes import NoShapeError
 
     def proves(part: str, numbers: Mapping[str, int]) -> FunctionProof:
         return prove_function(part, name=f"a part of {algorithm.name}", lets=numbers)
