@@ -1,4 +1,4 @@
-"""`bitwright certify`: a proof that the limit or a network runs a program exactly, or a counterexample."""
+"""`bitwright certify`: proves that the limit or a network runs a program exactly, or shows a counterexample."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 def command(
     target: Target, output: Path | None, check: Path | None, network: Path | None, as_json: bool, **how: Any
 ) -> int:
-    """Prove a trained network (--network FILE), or the limit of infinitely wide networks.
+    """Prove that a trained network (--network FILE), or the limit of infinitely wide networks, follows the rules.
 
-    With --network FILE the proof is about that exact network: every state of a domain is checked, in exact arithmetic.
+    With --network FILE, the proof is about that exact network: it checks every state of a domain in exact arithmetic.
     Without it, the proof is about the mean of infinitely wide networks and does not cover any single network.
 
-    If the program has an ensure line, the function that its rules compute is proved too, at every size if possible,
-    otherwise at the sizes checked. A network of cells is proved at every size if the rule text allows it (--sizes all).
+    If the program has ensure lines, they are proved too: at every size if possible, otherwise at the sizes checked. A
+    network of cells is proved at every size if the rule text allows it (--sizes all).
 
-    With a task (.task) the network is a transformer, which is proved on every input or refuted by one.
+    For a task (.task), the network is a transformer: it is proved correct on every input, or refuted by one input.
 
     \b
     bitwright certify examples/transformers/adder.task --network examples/transformers/adder.safetensors
 
-    The network may be your own ONNX model, if it is a stack of affine layers and ReLU.
+    The network can also be your own ONNX model, provided it is a stack of affine layers and ReLU.
 
-    The verdict is the weakest of all claims: certified, refuted (with an incorrect input or state) or not proved. Exit
-    1 unless it is certified. With --check, also exit 1 if any claim in the file fails.
+    The verdict is that of the weakest claim: certified, refuted (with an incorrect input or state) or not proved. The
+    exit code is 1 unless the verdict is certified, or with --check if any claim in the file fails.
     """
     if output is not None and check is not None:
         raise InputError("--check proves everything again and writes nothing; leave out -o")
@@ -47,7 +47,7 @@ def command(
         if Path(target.name).suffix.lower() == ".task":
             return _certify_task(Path(target.name), network, output, check, as_json, how["seconds"])
         if how.pop("seconds") is not None:
-            raise InputError("--seconds goes with tasks of transformers (.task); leave it out")
+            raise InputError("--seconds works only with transformer tasks (.task); leave it out")
         if output is not None and output.suffix != ".json":
             raise InputError(f"-o takes a .json file, got {output}")
         found = _prove(target, output, network, how) if check is None else _check(target, check, network, how)
@@ -60,7 +60,7 @@ def command(
 
 
 def _find_certificate(check: Path, network: Path | None) -> Path:
-    """The certificate of --check: the named file, or the one next to the network."""
+    """Returns the certificate file for --check: the named file, or the one next to the network."""
     from bitwright.verbs.folder import certificate_beside
 
     if check != opt.BESIDE:
@@ -73,7 +73,7 @@ def _find_certificate(check: Path, network: Path | None) -> Path:
 def _certify_task(
     task: Path, network: Path | None, output: Path | None, check: Path | None, as_json: bool, seconds: float | None
 ) -> int:
-    """Decides a decoder on every input of a task; exit 1 unless it is proved."""
+    """Decides whether a decoder is correct on every input of a task; returns exit code 1 unless it is proved."""
     from bitwright.verbs.decoders import certify_file, check_file
 
     opt.allow_only("a task (.task)", "network", "output", "check", "as_json", "seconds")
@@ -101,14 +101,14 @@ def _open(target: Target, network: Path | None, tiled: bool) -> Any:
 
     if is_decoder_file(network):
         raise InputError(
-            f"{network} is a decoder, which is proved for a task: bitwright certify X.task --network {network}"
+            f"{network} is a decoder, so prove it for its task: bitwright certify X.task --network {network}"
         )
     held = Network.load(network)
     return target.algorithm(network=held, cells=held.cells), held
 
 
 def _check(target: Target, check: Path, network: Path | None, how: dict[str, Any]) -> Certificate:
-    """Proves the claims of a certificate file again; raises ProofError for the first that fails."""
+    """Proves the claims of a certificate file again; raises ProofError at the first failure."""
     from bitwright.verbs.certificates import Certificate
 
     opt.refuse(

@@ -16,7 +16,7 @@ from bitwright.verbs.numbers import parse_values
 from bitwright.verbs.open import MachineChoice, is_image, open_subleq
 
 _SIZE = ("bits", "order", "machine", "let")
-# The options of these forms; the other forms check their own.
+# The options of these formats; the other formats check their own.
 _OPTIONS = {
     "dataset": ("padding", *_SIZE),
     "executions": ("source", *_SIZE),
@@ -29,7 +29,7 @@ Written = tuple[dict[str, Any], str]  # what --json prints, and a note
 @click.argument("target", metavar="NETWORK|FILE|NAME")
 @click.argument("inputs", nargs=-1, metavar="[NAME=VALUE]...")
 def command(target: str, inputs: tuple[str, ...], output: Path, to: str | None, as_json: bool, **asked: Any) -> None:
-    """Write a network as source text or as a model for other tools, or write training data.
+    """Write a network as source code or as a model for other tools, or write training data.
 
     With --to page, NAME=VALUE sets the initial inputs of the page.
 
@@ -47,16 +47,16 @@ def command(target: str, inputs: tuple[str, ...], output: Path, to: str | None, 
     if form in _OPTIONS:
         opt.allow_only(f"--to {form}", "to", "output", "as_json", *_OPTIONS[form])
     else:
-        opt.refuse(f"does not go with --to {form or 'c or onnx'}", *_OF_THESE)
+        opt.refuse(f"cannot be used with --to {form or 'c or onnx'}", *_OF_THESE)
     of_program = form in _OPTIONS
     name = target if of_program else given.pop("program", None)
     if name is None:
-        opt.refuse("sets the size of --program", *_SIZE)
+        opt.refuse("needs --program, whose size it sets", *_SIZE)
     size = {one: given.pop(one) for one in ("bits", "order", "machine") if one in given}
     program = None if name is None else Target(name, **size, lets=parse_values(given.pop("let", ()), "--let"))
     tell, values = TerminalTeller(), parse_values(inputs)
     if of_program and values:
-        raise InputError(f"NAME=VALUE goes with --to page; leave out {inputs[0]}")
+        raise InputError(f"NAME=VALUE works only with --to page; leave out {inputs[0]}")
     if program is not None and of_program:
         document, message = _dataset(program, output, form, given, tell)
     else:
@@ -82,13 +82,13 @@ def _dataset(program: Target, output: Path, form: str | None, given: dict[str, A
 
 
 def _opened(target: Target, network: Path, page: bool) -> Any:
-    """The program to run; a shipped one has the size that the network was trained for, or a small size."""
+    """Opens the program to run; a shipped program gets the size that the network was trained for, or a small size."""
     from bitwright.verbs.exports import default_bits
     from bitwright.verbs.network import open_network
 
     if is_image(target.name):
         if target.bits is not None or target.order is not None:
-            raise InputError("--bits and --order do not go with machine V; leave them out")
+            raise InputError("--bits and --order cannot be used with machine V; leave them out")
         return open_subleq(target.name, target.machine or MachineChoice())
     held = None if network.is_dir() or not network.exists() else open_network(network)
     return target.program(default_bits=default_bits("page" if page else None), network=held, nodes=True)

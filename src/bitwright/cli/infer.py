@@ -31,7 +31,7 @@ def command(
     as_json: bool,
     **how: Any,
 ) -> int:
-    """Recover templates from executions: the writes that they confirm, exclude or leave open.
+    """Recover templates from executions, and report which writes they confirm, exclude or leave open.
 
     \b
     bitwright export addition --from states:200 -o states.npz

@@ -1,6 +1,6 @@
 """The `bitwright` command: finds the verb, and turns every error into one line and an exit code.
 
-Exit code 0: success. 1: a negative result, such as a run that does not halt or a file with problems. 2: invalid input.
+The exit code is 0 for success, 1 for a negative result, such as a run that does not halt, and 2 for invalid input.
 """
 
 from __future__ import annotations

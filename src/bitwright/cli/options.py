@@ -18,11 +18,11 @@ from bitwright.verbs.open import MachineChoice
 
 
 class _FileName(click.Path):
-    """The name of a file or folder; refuses an empty one, which would mean the current folder."""
+    """The name of a file or folder; rejects an empty name, which would mean the current folder."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "":
-            self.fail("the name is empty; give one", param, ctx)
+            self.fail("the file name is empty; give one", param, ctx)
         return super().convert(value, param, ctx)
 
 
@@ -42,7 +42,7 @@ def _machine(text: str | MachineChoice) -> MachineChoice:
 
 
 def _tile(text: str | int) -> str | int:
-    """The number of neighbouring cells taken as one, or all; verbs refuse other values."""
+    """The number of neighbouring cells treated as one, or all; verbs reject other values."""
     return int(text) if str(text).isdecimal() and len(str(text)) < 9 else text
 
 
@@ -67,13 +67,13 @@ def _be_quiet(context: click.Context, _: click.Parameter, value: bool) -> None:
 
 
 FORMATS = {
-    "c": "one C99 file, with a program that runs",
-    "js": "a JavaScript module with its types",
-    "page": "a page that runs it offline in a browser",
+    "c": "one C99 file with a main program",
+    "js": "a JavaScript module with type declarations",
+    "page": "an HTML page that runs it offline in a browser",
     "onnx": "an ONNX model",
-    "vnnlib": "a folder for verifiers, with the model and a property for each state",
-    "rocq": "a folder in which make runs a proof in Rocq (Coq)",
-    "hub": "a folder for the Hugging Face Hub, with a model card and the certificate",
+    "vnnlib": "a folder for verifiers with the model and a property for each state",
+    "rocq": "a folder with a proof for Rocq (Coq), which make checks",
+    "hub": "a folder for the Hugging Face Hub with a model card and the certificate",
     "dataset": "the training set of a program, as a NumPy file",
     "executions": "states of a program and their successors, as a NumPy file",
 }
@@ -101,13 +101,14 @@ Options
 --port N | serve
     The port; 0 picks a free one.
 --check FILE | certify
-    Prove this certificate file again; without FILE, the one next to the network.
+    Prove every claim of this certificate file again; without FILE, of the one next to the network.
 --network FILE | certify
-    Prove this network, a .safetensors or ONNX file, instead of the limit; for a .task, this decoder.
+    Prove the network in this .safetensors or ONNX file instead of the limit; for a .task, the decoder to prove.
 --oracle MODULE:FUNCTION | validate
     A Python function that returns the correct outputs.
 --domain NAME | certify
-    With --network: states (the default), runs (of all inputs), or cells (the only choice for a network of cells).
+    With --network, the states to check: states (all, the default), runs (those that runs of all inputs visit), or cells
+    (all local states; the only choice for a network of cells).
 --domain NAME | size
     What must be right. For an ensemble: one input, all inputs (the default) or all steps of all runs. With --of
     network: all states (the default) or the states of runs.
@@ -124,22 +125,23 @@ Options
 
 The program
 --bits N | add multiply infer {_PROGRAMS}
-    Bit length of the numbers; by default the smallest that fits, or 4 without inputs.
+    Bit length of the numbers; by default the smallest that fits the inputs, or 4 without inputs.
 --order ORDER | {_PROGRAMS}
     For a permutation: the destination of each bit, bit 1 first, such as 3,1,2.
 --let NAME=NUMBER | check infer {_PROGRAMS}
     For rule files: replace the value of a 'let' line, such as l=16; may be repeated.
 --machine A|B|V:WxN:DIALECT | {_PROGRAMS}
-    For .sbn programs: the paper's machine A, or B (the default). For SUBLEQ (.sq, .dec, machine-v): V with W words of N
-    bits and its dialect (howerj, kth or plain), such as V:256x16:howerj.
+    For .sbn programs: the paper's machine A, or B (the default). For SUBLEQ (.sq, .dec, machine-v): V, optionally with
+    W words of N bits and a dialect (howerj, kth or plain), such as V:256x16:howerj.
 --sizes SIZES | train certify
-    For cells: include every kind of cell at these sizes: 1..64, l=1..64, or all if that can be proved.
+    For cells: cover every kind of cell at these sizes, such as 1..64 or l=1..64; all covers every size, if that can be
+    proved.
 --program FILE|NAME | export
     The program that the network was trained for, if its file does not name one; for a network of cells with --to c, js,
     page, onnx or rocq, the program to run.
 --graph [directed:]FILE|SHAPE | run trace export
-    For node programs: an edge list, .json, or a shape such as torus:20x30; directed: makes
-    the edges of a list directed.
+    For node programs: an edge list, a .json file, or a shape such as torus:20x30. The prefix directed: makes the edges
+    of a list directed.
 
 The engine
 --engine NAME | {_RUNS}
@@ -148,12 +150,12 @@ The engine
 --rounding NAME | certify {_RUNS}
     How real outputs become bits: calibrated (ours, the default) or sign (the paper's).
 --padding N | train export certify size {_RUNS}
-    Number of never-matching examples to add (App. C).
+    Number of examples that never match to add (App. C of the paper).
 --network FILE | {_RUNS}
     A trained network for --engine network; sets the bit length.
 --n BOUND | certify size
-    The bound for n, the matches of a state: blocks (proved, the default), declared (assumed) or reachable (from runs
-    of all inputs).
+    How to bound n, the number of matches in a state: blocks (proved, the default), declared (assumed) or reachable
+    (from runs of all inputs).
 
 Networks
 --tile N|all | show train certify size {_RUNS}
@@ -195,7 +197,7 @@ Work and output
 --json | add multiply check examples infer {_PROGRAMS}
     Print the result as JSON.
 --quiet | add multiply run check trace train certify validate export infer
-    Print the bare result, without notes and progress.
+    Print only the result, without notes and progress.
 """
 _COUNT, _SEEDS, _MANY = click.IntRange(0, 10**9), click.IntRange(0, 2**63), {"multiple": True}
 # Settings beyond the table, prefixed with a verb if they are only for that verb. FILE and N are a file and an integer.
@@ -252,13 +254,13 @@ _SPELT = {
 
 
 def spell_option(setting: str) -> str:
-    """The command-line option for a setting; `setting=` if only Python has it."""
+    """Returns the command-line option for a setting, or `setting=` if only Python has it."""
     option = _SPELT.get(setting, f"--{setting.replace('_', '-')}")
     return option if setting in _SPELT or f"\n{option} " in _TABLE else f"{setting}="
 
 
 def options_of(verb: str) -> dict[str, list[click.Option]]:
-    """The options of a verb by group, in help order."""
+    """Returns the options of a verb by group, in help order."""
     found: dict[str, list[click.Option]] = {}
     for group in _TABLE.split("\n\n"):
         title, _, rows = group.strip().partition("\n")
@@ -277,7 +279,7 @@ def options_of(verb: str) -> dict[str, list[click.Option]]:
 
 
 def grouped(command: click.Command, context: click.Context) -> dict[str, list[click.Option]]:
-    """The options of a command by group, with `--help` last."""
+    """Returns the options of a command by group, with `--help` last."""
     own = {one.opts[0]: one for one in command.get_params(context) if isinstance(one, click.Option)}
     found = {
         title: [own.pop(one.opts[0]) for one in options if one.opts[0] in own]
@@ -306,7 +308,7 @@ class Verb(click.Command):
 
 
 def verb(name: str, program: str = "") -> Callable[[Any], click.Command]:
-    """A verb with its options; `program` is the help name of its first argument, a `Target`, or empty without one."""
+    """Returns a decorator for a verb; `program` is the help name of its first argument, a `Target`, if it has one."""
 
     def command(function: Any) -> click.Command:
         made = click.command(name, cls=Verb)(function)
@@ -320,7 +322,7 @@ def verb(name: str, program: str = "") -> Callable[[Any], click.Command]:
 
 
 def options(verb: str, *names: str) -> Callable[[Any], Any]:
-    """Some options of a verb, for another command."""
+    """Returns a decorator that adds some options of a verb to another command."""
     found = [one for several in options_of(verb).values() for one in several if one.opts[0] in names]
 
     def add(function: Any) -> Any:
@@ -331,7 +333,7 @@ def options(verb: str, *names: str) -> Callable[[Any], Any]:
 
 
 def refuse(what: str, *names: str, others: bool = False) -> None:
-    """Raises InputError if one of these options is on the command line; with `others` if any but these is."""
+    """Raises InputError if one of these options is on the command line or, with `others`, any other option."""
     context = click.get_current_context()
     for one in context.command.params:
         given = context.get_parameter_source(one.name or "") is ParameterSource.COMMANDLINE
@@ -342,4 +344,4 @@ def refuse(what: str, *names: str, others: bool = False) -> None:
 
 def allow_only(what: str, *names: str) -> None:
     """Raises InputError if any other option is on the command line."""
-    refuse(f"does not go with {what}", *names, others=True)
+    refuse(f"cannot be used with {what}", *names, others=True)

@@ -19,9 +19,9 @@ QUIET = "bitwright.quiet"  # key of --quiet in the context
 
 
 class StepProgress:
-    """Shows the progress of some work, which calls it from any thread with the steps done and their total number.
+    """Shows the progress of some work, which calls it from any thread with the number of steps done and their total.
 
-    Work that never calls it is shown with its time. Of several open ones, the last is shown.
+    If the work never calls it, only the elapsed time is shown. If several are open, the last one is shown.
 
     Args:
         show: whether to show anything.
@@ -83,7 +83,7 @@ class StepProgress:
                     click.echo(line, err=True)
 
     def line(self, now: float) -> str:
-        """The progress in words."""
+        """Returns the progress as text."""
         spent = f"{_duration(now - self._begin)} so far"
         if not self._total:
             return f"{self._what}: {spent}" if not self._done else f"{self._what}: {self._done:,}, {spent}"
@@ -98,7 +98,7 @@ class StepProgress:
 
 
 def is_quiet() -> bool:
-    """Whether the running verb has --quiet; also true without a verb."""
+    """Whether the running verb has --quiet; also true if no verb is running."""
     context = click.get_current_context(silent=True)
     return context is None or bool(context.meta.get(QUIET))
 
@@ -117,7 +117,7 @@ class TerminalTeller:
         if not self._quiet:
             for shown in StepProgress._open[-1:]:
                 shown.hide()
-            with suppress(OSError):  # nobody reads stderr
+            with suppress(OSError):  # stderr is closed
                 click.secho(text, err=True, dim=True)
 
     def working(self, what: str, *, at_most: bool = False) -> StepProgress:

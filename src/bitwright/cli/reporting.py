@@ -25,13 +25,13 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def print_result(found: Any, as_json: bool) -> int:
-    """Prints a result, for people or as JSON; returns the exit code."""
+    """Prints a result as text or JSON; returns the exit code."""
     click.echo(json_text(found.to_dict()) if as_json else str(found))
     return 0 if found else 1
 
 
 def refuted(error: ProofError, as_json: bool) -> int:
-    """Prints the claim of a certificate that fails; returns the exit code."""
+    """Prints the claim of a certificate that does not hold; returns the exit code."""
     if as_json:
         print_json(error.to_dict())
     else:
@@ -51,14 +51,14 @@ def report(run: Run, line: str, bare: str, as_json: bool) -> int:
 
 
 def exit_code(run: Run) -> int:
-    """The exit code of a run: 0, or 1 with a line that explains why.
+    """Returns the exit code of a run: 0, or 1 after printing a line that explains why.
 
-    Ensembles and trained networks can be wrong, so their results are compared with the rules.
+    Ensembles and trained networks can be wrong, so their results are compared with those of the rules.
     """
     if not run.halted:
         click.echo(
             f"bitwright: {run.algorithm.name} did not halt within {counted(run.steps, 'step')}; "
-            + ("its 'steps' sets this limit" if run.steps == run.algorithm.steps else "raise --max-steps")
+            + ("its 'steps' line sets this limit" if run.steps == run.algorithm.steps else "raise --max-steps")
             + ", or check its rules",
             err=True,
         )
@@ -66,6 +66,6 @@ def exit_code(run: Run) -> int:
         random = run.networks is not None  # otherwise the limit itself is wrong
         advice = "use more networks or a wider one" if random else "use calibrated rounding, or --padding"
         if run.engine == "network":
-            advice = "certify shows a state in which this network is wrong"
+            advice = "bitwright certify finds a state in which this network is wrong"
         click.echo(f"bitwright: this result differs from the rules; {advice}", err=True)
     return 0 if run else 1

@@ -55,9 +55,9 @@ def command(
     Node programs run on the graph of --graph. Their inputs are NAME=NODE, NAME=@ATTRIBUTE, NAME=order,
     NAME=NODE:VALUE,... or columns of a table (.csv) whose first column contains node names.
 
-    Outputs are printed in the base of the inputs: decimal, 0x or 0b.
+    Outputs are printed in the base of the inputs: decimal, hexadecimal (0x) or binary (0b).
 
-    An image reads standard input and writes standard output; a summary is printed to standard error. --memory prints
+    An image reads standard input and writes to standard output; a summary goes to standard error. --memory prints
     words of its memory at the end.
 
     \b
@@ -68,13 +68,13 @@ def command(
     bitwright run examples/subleq/sieve.sq
     """
     if is_image(target.name):
-        opt.refuse("does not go with an image, which has a fixed size", "bits", "order", "let")
+        opt.refuse("cannot be used with an image, which has a fixed size", "bits", "order", "let")
         if inputs:
             raise InputError("an image takes its input from standard input; leave out the values")
         from bitwright.cli.run_image import run_image
 
         return run_image(target.name, target.machine, as_json=as_json, **options)
-    opt.refuse("goes with images for machine V (.dec, .sq); use --max-steps", *IMAGE)
+    opt.refuse("works only with images for machine V (.dec, .sq)", *IMAGE)
     options = {name: value for name, value in options.items() if name not in IMAGE}
     network = open_network(options)
     if (on_graph := open_graph(target, inputs, graph)) is not None:
@@ -95,7 +95,7 @@ def command(
 def _run_shipped(
     name: str, sign: str, given: Mapping[str, str], *, bits: int | None, as_json: bool, **options: Any
 ) -> int:
-    """Runs a shipped algorithm on two numbers, and returns the exit code."""
+    """Runs a shipped algorithm on two numbers; returns the exit code."""
     values, network = parse_two(given), open_network(options)
     done = execute(shipped(name, values, bits, network=network), values, network=network, **options)
     p, q, found = in_base_of(given.values(), [*values.values(), done.value])
@@ -103,19 +103,19 @@ def _run_shipped(
 
 
 def open_graph(target: Target, inputs: Sequence[str], graph: str | None) -> GraphAlgorithm | None:
-    """The node program in a file on the graph of --graph; None for other programs.
+    """Returns the node program in a file on the graph of --graph; None for other programs.
 
-    With a graph, every rule file counts as a node program, even if its nodes do not communicate.
+    If a graph is given, every rule file counts as a node program, even if its nodes do not communicate.
     """
     from bitwright.verbs import graphs
 
     if (program := graphs.as_node_program(target.name, target.lets, any_rules=graph is not None)) is None:
-        opt.refuse("goes with node programs, which have port bits or paths", "graph")
+        opt.refuse("works only with node programs, which have port bits or paths", "graph")
         return None
-    opt.refuse("does not go with node programs; set sizes with --let", "bits", "order", "machine")
+    opt.refuse("cannot be used with node programs; set sizes with --let", "bits", "order", "machine")
     if graph is None:
         raise InputError(
-            f"{program.name} is a node program; give it a graph: --graph FILE, or a shape such as --graph torus:20x30"
+            f"{program.name} is a node program; give a graph: --graph FILE, or a shape such as --graph torus:20x30"
         )
     tables = [one for one in inputs if one.lower().endswith(".csv") and "=" not in one]
     if len(tables) > 1:

@@ -31,8 +31,8 @@ class Terminal(ImageConsole):
         super().__init__()
         self.collect = collect
         self._before: dict[int, Any] = {}  # earlier signal handlers
-        self.signal: int | None = None  # which stopped the run
-        self.in_line = False  # whether the cursor of a terminal is behind text
+        self.signal: int | None = None  # the signal that stopped the run
+        self.in_line = False  # whether the terminal's cursor is not at the start of a line
         self.mid_line = False  # whether the last output byte did not end a line
         self._waiting = False
 
@@ -119,7 +119,7 @@ def run_image(
 
 
 def _report(done: ComputerRun, terminal: Terminal, as_json: bool) -> int:
-    """Prints the result, and returns the exit code."""
+    """Prints the result; returns the exit code."""
     reason, tally = done.ending.reason, done.ending.tally
     if as_json:
         print_json(done.to_dict())
@@ -131,7 +131,7 @@ def _report(done: ComputerRun, terminal: Terminal, as_json: bool) -> int:
         for line in done.report():
             note(line)
         if not done.words and not done.machine.shape.dialect.io:
-            note("this dialect has no output; --memory FROM:TO shows words of memory")
+            note("this dialect has no output instruction; --memory FROM:TO shows words of memory")
     if reason in _REASONS:
         where = "" if done.pc is None else f", at address {done.pc}"
         after = counted(tally.instructions, "instruction")

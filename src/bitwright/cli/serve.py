@@ -10,9 +10,9 @@ from bitwright.common.errors import InputError
 
 @opt.verb("serve")
 def command(port: int) -> int:
-    """Serve a page to write, run and inspect programs, only on this machine.
+    """Serve a local page on which to write, run and inspect programs.
 
-    The address contains a token; requests without it are refused.
+    The page is reachable from this machine only. Its address contains a token; requests without it are rejected.
 
     \b
     bitwright serve --port 0

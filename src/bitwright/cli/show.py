@@ -18,10 +18,10 @@ from bitwright.common.errors import InputError, columns
 
 @opt.verb("show", "FILE|NAME|NETWORK")
 def command(target: Target, output: Path | None, text: bool, tile: Any, as_json: bool) -> None:
-    """Show the parts of a program, or describe the .safetensors file of a network or decoder.
+    """Show the parts of a program, or describe a network or decoder in a .safetensors file.
 
-    The id of a program is the sha256 of its canonical text. --tile N shows the kinds of cells and the pattern, which
-    has one cell of each kind.
+    The id of a program is the sha256 of its canonical text. --tile N shows the kinds of cells, and the pattern, a
+    program with one cell of each kind.
     """
     from bitwright.verbs.graphs import as_node_program
     from bitwright.verbs.show import cell_kinds, node_report, program_report, save_diagram, tiled
@@ -31,7 +31,7 @@ def command(target: Target, output: Path | None, text: bool, tile: Any, as_json:
         _show_network(Path(target.name), as_json)
         return
     if output is not None and text:
-        raise InputError("--text does not go with -o; leave out one of them")
+        raise InputError("--text cannot be used with -o; leave out one of them")
     if tile is None and (program := as_node_program(target.name, target.lets, any_rules=False)) is not None:
         opt.allow_only("a node program", "text", "as_json", "tile", "output", "let")
         if output is None:
@@ -62,7 +62,7 @@ def command(target: Target, output: Path | None, text: bool, tile: Any, as_json:
 
 
 def _show_network(path: Path, as_json: bool) -> None:
-    """Prints the facts of a network or decoder file; reads the whole file, so that a damaged one is refused."""
+    """Prints the facts of a network or decoder file; reads all of it, to reject a damaged file."""
     from bitwright.verbs.network import Network, is_decoder_file
 
     if is_decoder_file(path):
@@ -81,7 +81,7 @@ def _show_network(path: Path, as_json: bool) -> None:
 
 
 def _facts(found: Mapping[str, Any], within: str = "") -> Iterator[list[str]]:
-    """Facts as rows of a name and a value; nested facts have both names."""
+    """Yields facts as rows of a name and a value; the name of a nested fact includes its parent's."""
     for name, value in found.items():
         label = within + name.replace("_", " ")
         if isinstance(value, Mapping):

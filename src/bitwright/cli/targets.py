@@ -26,11 +26,11 @@ class Target:
     lets: Mapping[str, int] = field(default_factory=dict)  # values that replace `let` lines of a rule file
 
     def algorithm(self, *, cells: bool = False, **more: Any) -> Algorithm:
-        """The algorithm; with `cells`, a node program gives its first schema."""
+        """Returns the algorithm; with `cells`, a node program is replaced by its first schema."""
         return of_bits(self.program(nodes=cells, **more))
 
     def program(self, **more: Any) -> Algorithm | NodeProgram:
-        """The program; `more` is passed to `opened`."""
+        """Returns the program; `more` is passed to `opened`."""
         order = None if self.order is None else parse_order(self.order)
         return opened(self.name, bits=self.bits, order=order, machine=self.machine, lets=self.lets, **more)
 
@@ -40,7 +40,7 @@ def open_network(options: dict[str, Any]) -> Any:
     if (file := options.pop("file", None)) is None:
         return None
     if options["engine"] != "network":
-        raise InputError(f"--network goes with --engine network, not {options['engine']}; leave out one of them")
+        raise InputError(f"--network works only with --engine network, not {options['engine']}; leave out one of them")
     from bitwright.verbs.network import open_network as opened
 
     return opened(file)

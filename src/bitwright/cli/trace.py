@@ -29,8 +29,8 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Show every state of a run: as text, or with -o as an interactive HTML page, or a .npz file of its steps for
-    infer and other tools.
+    """Show every state of a run as text, or write it with -o: as an interactive HTML page, as text, or as a .npz file
+    of its steps, which infer reads.
 
     \b
     bitwright trace addition p=11 q=6

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 @opt.verb("train", "FILE|NAME")
 @click.argument("others", nargs=-1, metavar="[FILE|NAME]...")
 def command(target: Target, others: tuple[str, ...], output: Path | None, as_json: bool, **how: Any) -> int:
-    """Train a small integer network for the cells of programs, and check every local state.
+    """Train a small integer network for the cells of programs, and check it in every local state.
 
-    The network runs every program with these kinds of cells, at any size. With --tile all, it is for the whole state of
-    one program at one size. With a task (.task), the network is a transformer, which is trained until it is proved.
+    The network runs every program made of these kinds of cells, at any size. With --tile all, it is for the whole state
+    of one program at one size. For a task (.task), a transformer is trained until it is proved.
 
     \b
     bitwright train addition --bits 4 -o adder.safetensors
-    bitwright train addition --bits 8 --tile 2 --from runs -o adder.safetensors  # never shown a template
+    bitwright train addition --bits 8 --tile 2 --from runs -o adder.safetensors  # learns from runs
     bitwright train addition --bits 4 --tile all -o whole.safetensors
     bitwright train examples/transformers/adder.task --seed 0..3 -o adder.safetensors
     """
@@ -72,7 +72,7 @@ def command(target: Target, others: tuple[str, ...], output: Path | None, as_jso
 
 
 def _train_task(task: Path, output: Path, seeds: range, as_json: bool) -> int:
-    """Trains a decoder on a task until one is proved, or all seeds and rounds are used; exit 1 unless it is proved."""
+    """Trains decoders for a task until one is proved or all seeds are used; returns exit code 1 if none is proved."""
     from bitwright.verbs.decoders import train_file
 
     opt.allow_only("a task (.task)", "output", "seed", "as_json")
@@ -87,11 +87,11 @@ def _train_task(task: Path, output: Path, seeds: range, as_json: bool) -> int:
 
 
 def _lines(network: Network, file: Path) -> list[str]:
-    """Lines about a trained network and its file."""
-    made = network.training
-    assert made is not None
-    tried = "" if made.seeds == 1 else f", after {made.seeds} seeds"
-    size = f"{network.sentence} in a {file.stat().st_size:,}-byte file, in {made.seconds:.2f} s{tried}"
-    before, after = thousandths(made.cost.margin_before), thousandths(made.cost.margin)
-    cost = f"quantized: on {made.cost.states:,} states the smallest margin went from {before} to {after}"
+    """Describes a trained network and its file, line by line."""
+    training = network.training
+    assert training is not None
+    tried = "" if training.seeds == 1 else f", after {training.seeds} seeds"
+    size = f"{network.sentence} in a {file.stat().st_size:,}-byte file, in {training.seconds:.2f} s{tried}"
+    before, after = thousandths(training.cost.margin_before), thousandths(training.cost.margin)
+    cost = f"quantizing changed the smallest margin on {training.cost.states:,} states from {before} to {after}"
     return [size, *network.rows(), *([] if network.proved else [cost])]

@@ -16,21 +16,23 @@ from bitwright.verbs.open import is_image
 
 @opt.verb("validate", "FILE|NAME")
 def command(target: Target, oracle: str | None, max_steps: int | None, as_json: bool, **asked: Any) -> int:
-    """Run every input of a program through an engine, step by step, and compare every output with an oracle.
-
-    EXACT: every run ended with the oracle's outputs, and every step followed the rules. NOT EXACT: something was
-    wrong. NOT DECIDED: nothing was wrong, but some runs reached the step limit. Exit 0 for EXACT, otherwise 1.
-
-    The oracle is the function given by --oracle, the plain interpreter for .sbn programs, the ensure lines if they
-    determine every output, or otherwise the rules. Every ensure line must also hold after every run, whatever the
+    """Run every input of a program through an engine, and compare every step with the rules and every output with an
     oracle.
+
+    The verdict is EXACT if every run ended with the oracle's outputs and every step followed the rules, NOT EXACT if
+    any output or step was wrong, and NOT DECIDED if none was wrong but some runs could not be judged, for example
+    because they reached the step limit. The exit code is 0 for EXACT, otherwise 1.
+
+    The oracle is the first of these that exists: the function given by --oracle, the plain interpreter for .sbn
+    programs, ensure lines that mention every output, the rules. In addition, every ensure line must hold after every
+    run.
     """
     from bitwright.verbs.validate import validate
 
     given = {name: value for name, value in asked.items() if value is not None}
     network = open_network(given)
     if is_image(target.name):
-        raise InputError("an image has no inputs to validate; run it and compare its output")
+        raise InputError("an image has no inputs to validate; use run, and compare its output")
     what = target.algorithm(network=network)
     done = validate(what, oracle, network=network, steps=max_steps, progress=TerminalTeller(), **given)
     if as_json:

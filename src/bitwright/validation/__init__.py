@@ -1,4 +1,4 @@
-"""Validation: run every input of an algorithm through an engine, and compare every output with an oracle."""
+"""Validation: runs every input of an algorithm through an engine, and compares every output with an oracle."""
 
 from bitwright.validation.oracles import UNKNOWN, Function, Oracle
 from bitwright.validation.task import BrokenBound, Failure, Tally, Task

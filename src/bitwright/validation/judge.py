@@ -1,4 +1,4 @@
-"""Compares the outcomes of runs with the expected ones.
+"""Compares the outcomes of runs with the expected outcomes.
 
 `Walker` runs any engine step by step and compares every step with the rules. It counts by addition and matches by the
 definition, which makes it an independent check of the bit-sliced runs.
@@ -51,7 +51,7 @@ class Walker:
         self._rules, self._plan = Definition(algorithm.program), plan(algorithm.program)
 
     def run(self, inputs: Rows, count: int) -> Outcome:
-        """Same contract as SlicedRuns.run."""
+        """Runs the inputs, with the contract of SlicedRuns.run."""
         algorithm, limit = self._algorithm, self._limit
         states = algorithm.states(unpack(inputs, count))
         part = max(1, min(self._engine.chunk, _ENTRIES // len(algorithm.program.write_bits)))
@@ -108,8 +108,8 @@ class Comparison(StepComparison):
 def judged(task: Task, rows: Rows, count: int, outcome: Outcome) -> Tally:
     """Compares runs with the oracle of a task, and evaluates every `ensure` line.
 
-    Without an oracle, outputs that no `ensure` line mentions are compared with those of the rules.
-    A run that was cut off is neither right nor wrong; it agrees with an oracle that expects it never to end.
+    Without an oracle, the outputs are compared with those of the rules unless `ensure` lines mention every output. A
+    run that was cut off is neither right nor wrong; it agrees with an oracle that expects it never to end.
     """
     inputs, outputs = task.inputs.values(rows, count), values_of(task.algorithm.outputs, outcome.outputs, count)
     if task.oracle is None:
@@ -118,7 +118,7 @@ def judged(task: Task, rows: Rows, count: int, outcome: Outcome) -> Tally:
         right = expected(task.oracle, task.algorithm, inputs, count)
     found, names = list(outputs.values()), list(outputs)
     differs = np.zeros(count, dtype=bool)
-    for given, wanted in zip(found, right.outputs, strict=False):  # none are known if the lines are the judge
+    for given, wanted in zip(found, right.outputs, strict=False):  # there are none if the ensure lines judge
         differs |= np.asarray(given != wanted, dtype=bool)
     cut = outcome.unfinished
     runs = Runs(count, inputs, outputs)
@@ -158,7 +158,7 @@ def judged(task: Task, rows: Rows, count: int, outcome: Outcome) -> Tally:
 def _first(
     inputs: Inputs, rows: Rows, count: int, chosen: BoolArray, most: int
 ) -> list[tuple[tuple[int, dict[str, int]], int]]:
-    """Index and values of the chosen inputs with the smallest indices, each once, and their places in the batch."""
+    """Returns the index and values of the chosen inputs with the smallest indices, and their positions in the batch."""
     if not chosen.any():
         return []
     places = np.flatnonzero(chosen)
@@ -175,7 +175,7 @@ def _unknown(count: int) -> Expected:
 
 
 def _by_rules(algorithm: Algorithm, limit: int, inputs: BoolArray) -> Expected:
-    """The outputs of the plain `templates` engine; runs that it does not finish within the limit are unknown."""
+    """Returns the outputs of the plain `templates` engine; runs that do not end within the limit are unknown."""
     count = len(inputs)
     done = run_batch(algorithm, algorithm.states(inputs), limit=limit, workers=1)
     outputs = values_of(algorithm.outputs, pack_words(done.states[:, algorithm.output_bits]), count)
@@ -188,7 +188,7 @@ _kept: tuple[str, Runner] | None = None  # per process: the runner of one valida
 
 
 def run_batch_of(task: Task, number: int) -> Tally:
-    """The tally of one batch."""
+    """Returns the tally of one batch."""
     count, conditions = task.size(number), task.algorithm.conditions
     rows = task.inputs.rows(number * task.batch, count)
     if conditions:

@@ -1,4 +1,4 @@
-"""Oracles: the expected outputs, computed without any engine under validation; usually by a Python function."""
+"""Oracles: the expected outputs, usually from a Python function, computed without the engine under validation."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Oracle(Protocol):
 
 @dataclass(frozen=True)
 class Expected:
-    """The expected outputs of some inputs: one array per output word, and the inputs without such an answer."""
+    """The expected outputs for some inputs: an array per output word, and the inputs without expected outputs."""
 
     outputs: list[Numbers]
     endless: BoolArray  # (count,) the run never ends
@@ -77,7 +77,7 @@ def expected(oracle: Oracle, algorithm: Algorithm, values: Mapping[str, Numbers]
 
 
 def _output_of(answer: Mapping[str, Any], name: str, oracle: Oracle) -> int:
-    """An output as an integer; nothing is rounded or parsed from text."""
+    """Returns an output as an integer; neither rounds numbers nor parses text."""
     if name not in answer:
         raise InputError(f"the oracle {oracle.name} returned no output {name}")
     value = answer[name]
@@ -88,7 +88,7 @@ def _output_of(answer: Mapping[str, Any], name: str, oracle: Oracle) -> int:
 
 
 def _shown(value: object) -> str:
-    """Any value in a few words."""
+    """Returns a short text for any value."""
     try:
         with any_digits():
             return shorten(repr(value))
@@ -103,8 +103,8 @@ _lock = Lock()
 class Function:
     """A user's Python function that takes the inputs by name: an object of this process, or MODULE:FUNCTION.
 
-    It returns a dictionary of outputs, or the bare number if there is one output; None if a run never ends. The file of
-    a named function is read once, and its text is sent to other processes, but not what it imports.
+    It returns a dictionary of outputs, or just the number if there is a single output, or None if the run never ends.
+    The file of a named function is read once, and its text is sent to other processes, without the files it imports.
     """
 
     name: str
@@ -115,7 +115,7 @@ class Function:
 
     @classmethod
     def of(cls, algorithm: Algorithm, given: Callable[..., Any] | str) -> Function:
-        """The oracle from a function or its name; a file is read at once, so that its errors are reported at once.
+        """Makes the oracle from a function or its name; reads a file immediately, to report its errors early.
 
         >>> from bitwright import addition
         >>> Function.of(addition(2), lambda p, q: p + q)({"p": 1, "q": 2})
@@ -132,7 +132,7 @@ class Function:
 
     @classmethod
     def named(cls, where: str, folder: str, outputs: tuple[str, ...]) -> Function:
-        """MODULE:FUNCTION with the current text of its file; raises InputError if there is no such function."""
+        """Makes an oracle from MODULE:FUNCTION and the text of its file; raises InputError if it is missing."""
         found = cls(where, outputs, folder=folder, text=_text(_names(where)[0], folder))
         found.load()
         return found
@@ -151,7 +151,7 @@ class Function:
         return function  # type: ignore[no-any-return]
 
     def __call__(self, values: Values) -> Mapping[str, Any] | None:
-        """The outputs by name; None if the run never ends."""
+        """Returns the outputs by name; None if the run never ends."""
         try:
             found = self.load()(**values)
             if iscoroutine(found):
@@ -180,12 +180,12 @@ def _names(where: str) -> tuple[str, str]:
         plain = ".".join(path.parts) if inside else path.name
         folder = "" if inside else f", from the folder {shorten(str(path.parent))}"
         wanted = f"{shorten(plain)}:{shorten(name)}{folder}"
-        raise InputError(f"an oracle is named by its module, not its file; write {wanted}")
+        raise InputError(f"an oracle must be named by its module, not its file; write {wanted}")
     return module, name
 
 
 def _text(name: str, folder: str) -> bytes | None:
-    """The text of a module in the folder; None for packages and installed modules, which are imported as they are."""
+    """Returns the text of a module in the folder; None for packages and installed modules, which are imported."""
     if folder not in sys.path:
         sys.path.insert(0, folder)
     invalidate_caches()
@@ -225,7 +225,7 @@ def _cannot_import(name: str, error: BaseException) -> InputError:
 
 
 def _brief(error: BaseException) -> str:
-    """An exception in a few words, even if its own `str` fails."""
+    """Returns a short text for an exception, even if its `str` fails."""
     try:
         return shorten(" ".join(f"{type(error).__name__}: {error}".split()), 200)
     except Exception:

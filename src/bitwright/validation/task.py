@@ -25,7 +25,7 @@ BLOCK = 1024  # random inputs are drawn in blocks of this size, independent of t
 
 @dataclass(frozen=True)
 class Inputs:
-    """The inputs to run; the index of an input is its words as one number, the first word's lowest bit first."""
+    """The inputs to run; the index of an input is the number whose bits are those of its words, lowest bit first."""
 
     words: tuple[Word, ...]
     random: int | None = None  # how many to draw; by default all inputs
@@ -40,7 +40,7 @@ class Inputs:
         return 2**self.bits if self.random is None else self.random
 
     def rows(self, first: int, count: int) -> Rows:  # (bits, words)
-        """The inputs first, ..., first + count - 1; `first` is a multiple of BLOCK."""
+        """Returns the inputs first, ..., first + count - 1; `first` must be a multiple of BLOCK."""
         words = -(-count // 64)
         if self.random is None:
             return counting(first, words, self.bits)
@@ -51,11 +51,11 @@ class Inputs:
         return np.ascontiguousarray(np.concatenate(blocks, axis=1)[:, :words])
 
     def values(self, rows: Rows, count: int) -> dict[str, Numbers]:
-        """The input values by name, as arrays."""
+        """Returns the input values by name, as arrays."""
         return values_of(self.words, rows, count)
 
     def indices(self, rows: Rows, count: int) -> Any:  # (count,)
-        """The index of each input."""
+        """Returns the index of each input."""
         if self.bits <= MOST_BITS:
             return numbers(rows, count)
         octets = np.packbits(unpack(rows, count), axis=1, bitorder="little")
@@ -63,7 +63,7 @@ class Inputs:
 
 
 def values_of(words: Sequence[Word], rows: Rows, count: int) -> dict[str, Numbers]:
-    """Values of words by name, from rows of bits: one word after the other."""
+    """Returns the values of words by name, from rows of bits, one word after the other."""
     found, at = {}, 0
     for word in words:
         found[word.name] = numbers(rows[at : at + len(word.bits)], count, word.signed)
@@ -72,12 +72,12 @@ def values_of(words: Sequence[Word], rows: Rows, count: int) -> dict[str, Number
 
 
 def choose_inputs(algorithm: Algorithm, random: int | None, seed: int) -> Inputs:
-    """All inputs of an algorithm if there are not too many, or the requested number of random ones."""
+    """Returns all inputs of an algorithm, if there are not too many, or the requested number of random inputs."""
     inputs = Inputs(algorithm.inputs, random, seed)
     if random is None and inputs.bits > MAX_BITS:
         raise InputError(
-            f"{algorithm.name} has {inputs.bits:,} input bits; all inputs can be run up to {MAX_BITS} bits; "
-            f"sample them with {option('random')}"
+            f"all inputs can be run for at most {MAX_BITS} input bits, but {algorithm.name} has {inputs.bits:,}; "
+            f"sample the inputs with {option('random')}"
         )
     if random is not None and not 1 <= random <= MAX_RANDOM:
         raise InputError(f"the number of random inputs must be between 1 and 10^12, got {random}")
@@ -106,7 +106,7 @@ class Task:
 
     @property
     def stated(self) -> bool:
-        """Whether the `ensure` lines alone judge the outputs: there is no oracle, and they mention every output."""
+        """Whether only the `ensure` lines judge the outputs: there is no oracle, and they mention every output."""
         names = {name.text for line in self.algorithm.ensures for name in line.names if not name.entered}
         return self.oracle is None and bool(names) and all(word.name in names for word in self.algorithm.outputs)
 
@@ -117,7 +117,7 @@ class Task:
 
     @property
     def batch(self) -> int:
-        """Number of inputs run at a time; it depends on the task alone, so that batches can be numbered."""
+        """The number of inputs run at a time; it depends only on the task, so that batches can be numbered."""
         if not self.sliced:
             return BLOCK
         work = self.algorithm.program.templates * min(max(1, self.limit), 1_000)
@@ -128,7 +128,7 @@ class Task:
         return -(-self.inputs.count // self.batch)
 
     def size(self, number: int) -> int:
-        """Number of inputs in this batch; the last batch may be smaller."""
+        """Returns the number of inputs in this batch; the last batch may be smaller."""
         return min(self.batch, self.inputs.count - number * self.batch)
 
     def describe(self) -> dict[str, Any]:
@@ -168,7 +168,7 @@ class BrokenBound:
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts of inputs, runs, and the states they passed through; tallies of parts add up to that of the whole."""
+    """Counts of inputs, runs and visited states; the tallies of several batches can be added."""
 
     inputs: int = 0  # inputs that were run
     outside: int = 0  # inputs skipped because a `where` line is false

@@ -47,11 +47,12 @@ class Validation(Report):
 
     @property
     def verdict(self) -> Verdict:
-        """Exact: every run ended as the oracle and all `ensure` lines require, and every step agreed with the rules.
+        """The verdict on all runs and steps.
 
-        Not exact: some step differed from the rules, or some run ended with other outputs. Not decided: nothing wrong
-        was seen, but some runs could not be judged. An oracle may also expect a run never to end; a run that reaches
-        the step limit is then right.
+        It is "exact" if every run ended as the oracle and all `ensure` lines require and every step agreed with the
+        rules; "not exact" if some step differed from the rules or some run ended with other outputs; "not decided" if
+        nothing was wrong but some runs could not be judged. If the oracle expects a run never to end, a run that
+        reaches the step limit is right.
         """
         if self.tally.wrong or self.tally.wrong_steps:
             return "not exact"
@@ -86,7 +87,7 @@ class Validation(Report):
         return f"{self.verdict.upper()}: {algorithm.name}{about}, engine {engine.name}{rounded}"
 
     def rows(self) -> Iterator[str]:
-        """The counts, what is open, and the first failures.
+        """Yields the counts, the undecided runs and the first failures.
 
         >>> from bitwright import addition, validate
         >>> next(validate(addition(3)).rows())
@@ -98,7 +99,7 @@ class Validation(Report):
             scope += f" with {joined(task.algorithm.conditions)}; {tally.outside:,} others were not run"
         also = " or the ensure lines" * (bool(task.algorithm.ensures) and not self.task.stated)
         yield f"  inputs    {tally.inputs:,}, {scope}; {tally.wrong:,} wrong by {self.oracle}{also}"
-        evaluations = f"{tally.evaluations:,} evaluations, {tally.wrong_steps:,} unlike the rules"
+        evaluations = f"{tally.evaluations:,} evaluations, {tally.wrong_steps:,} differ from the rules"
         yield f"  steps     at most {tally.steps:,} in a run; {evaluations}"
         yield (
             f"  matches   n = {min(tally.matches, default=0):,} to {tally.n_max:,}; "
@@ -118,7 +119,7 @@ class Validation(Report):
         if tally.wrong > _SHOWN:
             yield f"            and {tally.wrong - _SHOWN:,} more"
         if tally.failures and tally.wrong == tally.inputs and all(one.expected is None for one in tally.failures):
-            yield "  oracle    it returned None for every input, as if no run ended; is a return missing?"
+            yield "  oracle    returned None for every input, as if no run ended; is a return statement missing?"
         if task.engine.cell_facts is not None:
             yield f"  cells     {cells_sentence(task.engine.cell_facts, tally.evaluations, tally.margin)}"
 
@@ -130,12 +131,12 @@ class Validation(Report):
         beyond = f"n = {tally.n_max:,} occurred{doubt}; {counted(tally.beyond, 'run')} met more"
         first = f", the first {_values(tally.first_beyond.inputs)}" if tally.first_beyond else ""
         return (
-            f"matches {self.task.algorithm.matches} is violated: {beyond}{first}; certificates that rely on {n} "
+            f"matches {self.task.algorithm.matches} is violated: {beyond}{first}; certificates made with {n} "
             f"declared are void; use {n} reachable or {n} blocks"
         )
 
     def _undecided(self) -> Iterator[str]:
-        """Runs not compared with the oracle, or only with its statement that they never end."""
+        """Yields lines about runs that did not end, or that the oracle cannot judge."""
         task, tally = self.task, self.tally
         limit = counted(task.limit, "step")
         if cut := tally.unfinished - tally.endless:
@@ -156,7 +157,7 @@ class Validation(Report):
         return f"  wrong     {given} gives {_values(failure.outputs)}, {right}"
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers, as `bitwright validate --json` prints them.
+        """Returns all numbers, as `bitwright validate --json` prints them.
 
         >>> from bitwright import addition, validate
         >>> validate(addition(3)).to_dict()["wrong"]
@@ -212,7 +213,7 @@ def make_task(
     limit: int | None = None,
     plain: bool = False,
 ) -> Task:
-    """Builds a task: all inputs, or `random` ones; without an oracle the rules decide what is right."""
+    """Makes a task for all inputs or `random` ones; without an oracle, the rules decide which outputs are right."""
     inputs = choose_inputs(algorithm, random, sample_seed)
     return Task(algorithm, engine, inputs, oracle, step_limit(algorithm, limit), plain)
 
@@ -229,8 +230,8 @@ def validate(
     begin, workers = time.perf_counter(), workers or Workers()
     if isinstance(task.oracle, Function) and task.oracle.function is not None and workers.kind != "serial":
         raise InputError(
-            f"{task.oracle.name} is a function of this process, so workers cannot share it; put it in a file and name "
-            "it, oracle='MODULE:FUNCTION'"
+            f"{task.oracle.name} is a function of this process, which workers cannot share; put it in a file and give "
+            "its name: oracle='MODULE:FUNCTION'"
         )
 
     def look(_: int, tally: Tally) -> None:

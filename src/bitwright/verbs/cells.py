@@ -1,4 +1,4 @@
-"""Training of integer networks on the pattern of programs: gradient descent, quantization, and all local states."""
+"""Trains integer networks on the pattern of programs: gradient descent, quantization, and a check of local states."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     Descend: TypeAlias = Callable[[Program, Recipe], tuple[FloatNetwork, History]]
 _MET = 512  # states of runs in a sample
-_NARROWEST, _CLEAR_MARGIN = 32, 0.1  # where the search for a small network begins and what ends it
-SEEDS = 10  # tried in turn until a network is right in every local state
+_NARROWEST, _CLEAR_MARGIN = 32, 0.1  # the first width of the search for a small network, and the margin that ends it
+SEEDS = 10  # tried in turn until a network is correct in every local state
 
 
 def check_divides(algorithm: Algorithm, tile: int) -> None:
@@ -35,7 +35,7 @@ def check_divides(algorithm: Algorithm, tile: int) -> None:
         if size > 1 and size % tile:
             raise InputError(
                 f"a tile of {tile} does not divide the {size:,} cells of '{cells.families.labels[family]}'; "
-                "give another size, or several, which include the remainders"
+                "choose another size, or several sizes, which include the remainders"
             )
 
 
@@ -48,10 +48,10 @@ def train_on_pattern(
     executions: ExecutionSet | None = None,
     runs: Algorithm | None = None,
 ) -> Network:
-    """Trains on a pattern, quantizes, and tries every local state; if one is wrong, tries the next seed.
+    """Trains on a pattern, quantizes, and checks every local state; if one is wrong, tries the next seed.
 
-    With `executions` it trains on these instead of the pattern's templates, and quantizes by them alone. `runs` is the
-    algorithm whose whole state it is of.
+    With `executions`, trains on these instead of the pattern's templates, and quantizes using only them. `runs` is the
+    algorithm, for a network of its whole state.
     """
     descend = descend or (lambda program, recipe: train(program, recipe, executions=executions))
     best: Network | None = None
@@ -76,8 +76,8 @@ def train_on_pattern(
 def train_smallest(pattern: Pattern, recipe: Recipe, **how: Any) -> Network:
     """Trains at widths 32, 64, ... until every local state is proved with a margin of at least 0.1.
 
-    The recipe's own width, from the width law, comes next, with all its seeds and any margin; if training stalls there,
-    twice and four times that width.
+    If none suffices, trains at the recipe's width, from the width law, with all its seeds and any margin. If training
+    stalls there, doubles the width up to twice.
     """
     width = _NARROWEST
     while width < recipe.width and are_few(pattern, recipe.width):
@@ -86,7 +86,7 @@ def train_smallest(pattern: Pattern, recipe: Recipe, **how: Any) -> Network:
             if found.tables is not None and not found.tables.wrong and found.tables.margin >= _CLEAR_MARGIN:
                 return found
         width *= 2
-    for _ in range(2):  # the width law is an estimate, and training may still stall there
+    for _ in range(2):  # the width law is an estimate, so training may still stall
         with suppress(TrainingError):
             return train_on_pattern(pattern, recipe, **how)
         recipe = replace(recipe, width=2 * recipe.width)
@@ -100,10 +100,10 @@ def quantized(
     executions: ExecutionSet | None = None,
     runs: Algorithm | None = None,
 ) -> tuple[IntegerNetwork, Cost]:
-    """The integer network of trained weights, and the cost of quantizing.
+    """Quantizes trained weights; returns the integer network and the cost of quantizing.
 
-    Scales are chosen by local states. Of the whole state of an algorithm also those that its `runs` meet count, and
-    these alone if the trained weights are wrong elsewhere. A network that learnt from executions is quantized by them.
+    Scales are chosen using local states. If the trained weights of a whole state are wrong in some of them, states that
+    its `runs` visit are used instead. A network that learnt from executions is quantized using them.
     """
     program = pattern.program
     if executions is not None:

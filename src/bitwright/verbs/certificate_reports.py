@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def limit_report(c: Certificate) -> Iterator[str]:
-    """The report on the limit, without the other links."""
+    """Yields the report on the limit, without the other claims."""
     covers = f", {_covered(c)}" if c.cells else ""
     function = c.function
     if function is not None and function.verdict == "proved" and (at := _at(function.sizes)):
@@ -33,18 +33,18 @@ def limit_report(c: Certificate) -> Iterator[str]:
     where = "a set bit" if c.rounding == "calibrated" else _situation(c.worst_bit, c.worst_matches, c.worst_writers)
     yield f"  margin    {c.margin_enclosure} at n = {c.worst_n:,}, of {where}, in units of the output"
     if c.masked_bits:
-        yield f"  masked    {counted(c.masked_bits, 'bit')} that nothing writes: fixed to 0"
+        yield f"  masked    {counted(c.masked_bits, 'bit')} that nothing writes, fixed to 0"
     if c.fails_from is not None:
         failing = _situation(c.fails_bit or "", c.fails_matches or 0, c.fails_writers or 0)
         if c.witness is None:
-            yield f"  unproved  at n = {c.fails_from:,}: {failing}; whether a run meets such a state is not known"
+            yield f"  unproved  at n = {c.fails_from:,}: {failing}; it is not known whether a run reaches such a state"
         else:
             yield f"  fails     at n = {c.fails_from:,}: {failing}"
             yield f"  state     on: {listing(c.witness, 12) or 'no bit'}"
         yield f"  proposal  {c.proposal}"
         declared = c.about.declared
         if declared is not None and c.assumption is None and declared < c.n_max:
-            yield f"  declared  its author declares n <= {declared:,}; {option('n')} declared assumes that"
+            yield f"  declared  the author declares n <= {declared:,}; {option('n')} declared assumes it"
     if c.holds:
         yield "  checked   every number in the file was proved again"
     yield f"  {'pattern' if c.cells else 'program'}   {c.program_id}"
@@ -53,7 +53,7 @@ def limit_report(c: Certificate) -> Iterator[str]:
 
 
 def network_report(c: Certificate) -> Iterator[str]:
-    """The report on a network, without the other links."""
+    """Yields the report on a network, without the other claims."""
     title = "" if _computes(c) else _title(c).removesuffix(", ") + ": " * bool(c.about.name)
     yield f"{c.verdict.upper()}: {network_statement(c, title)}"
     yield f"  network   {c.claims[-1].sentence}"
@@ -83,14 +83,15 @@ def network_report(c: Certificate) -> Iterator[str]:
 
 
 def _model(c: Certificate, model: Mapping[str, Any]) -> Iterator[str]:
-    """The inputs of a network of your own, and why its outputs are certain."""
+    """Yields the inputs of your own network, and why its outputs are certain."""
     reads = {"states": "a state", "cells": "a cell"}[model["reads"]]
-    columns = f"{model['columns'][0]:,} columns ({reads}) to {model['columns'][1]:,}, on above {model['threshold']:g}"
+    inputs, outputs = model["columns"]
+    columns = f"{inputs:,} input columns ({reads}), {outputs:,} outputs, on above {model['threshold']:g}"
     yield f"  model     {model['form']}, {columns}; sha256 {c.network_sha256}"
     yield f"  numbers   {c.arithmetic}"
-    ran = "not installed, so no state was run; pip install onnxruntime"
+    ran = "not installed, so no state was run in it; pip install onnxruntime"
     if model["runtime"] is not None:
-        ran = f"{model['runtime'].rpartition(' ')[0]} computes these outputs in every state"
+        ran = f"{model['runtime'].rpartition(' ')[0]} computes the same outputs in every state"
     yield f"  runtime   {ran}"
 
 
@@ -100,7 +101,7 @@ def _computes(c: Certificate) -> bool:
 
 
 def network_statement(c: Certificate, title: str = "") -> str:
-    """The subject of the verdict: the function if that is proved too, otherwise every step of the rules."""
+    """Returns the subject of the verdict: the function if it is proved too, otherwise every step of the rules."""
     covers = c.covers if c.kinds is None else _covered(c)
     says, function = c.says, c.function
     if function is None or not _computes(c):
@@ -114,7 +115,7 @@ def network_statement(c: Certificate, title: str = "") -> str:
 
 
 def _covered(c: Certificate) -> str:
-    """The programs that a verdict for cells is about."""
+    """Names the programs that a verdict for cells is about."""
     from bitwright.proofs.exhaustion.certificate import covered_by_cells
 
     every = _common(c, CoveredSizes()) or CoveredSizes()
@@ -122,13 +123,13 @@ def _covered(c: Certificate) -> str:
 
 
 def _common(c: Certificate, sizes: CoveredSizes) -> CoveredSizes | None:
-    """The given sizes whose cells also have proved kinds; None if there are none."""
+    """Returns the given sizes at which all cells are also of proved kinds; None if there are none."""
     cells = None if c.coverage is None else CoveredSizes.read(c.coverage.sizes)
     return None if cells is None else sizes & cells
 
 
 def _at(sizes: str | None) -> str:
-    """`at size 8` or `at the sizes 8..12`; empty for every size, and for a program of fixed size."""
+    """Returns `at size 8` or `at the sizes 8..12`, or nothing for every size and for a program of fixed size."""
     if sizes is None or sizes == ONE_SIZE:
         return ""
     if (covered := CoveredSizes.read(sizes)) is not None:
@@ -137,7 +138,7 @@ def _at(sizes: str | None) -> str:
 
 
 def _elsewhere(c: Certificate) -> str:
-    """Where a function that is proved at the program's own size is refuted, if no sizes were given."""
+    """Names the size at which a function proved at the program's own size is refuted, if no sizes were given."""
     found = None if c.function is None else c.function.counterexample
     if found is None or c.sizes is not None:
         return ""
@@ -145,7 +146,7 @@ def _elsewhere(c: Certificate) -> str:
 
 
 def _function(c: Certificate) -> str:
-    """The part of a headline about a function that is refuted or not decided; otherwise empty."""
+    """Returns the part of a headline about a function that is refuted or not decided."""
     found = c.function
     if found is None or found.verdict in ("proved", "not stated"):
         return ""
@@ -159,14 +160,14 @@ def _counterexample(c: Certificate, found: BitInState) -> Iterator[str]:
     yield f"  {word:<9} {_called(found.bit, names)} must be {found.expected} at n = {found.n}{sums}"
     yield f"  state     on: {listing([_called(bit, names) for bit in found.on], 12) or 'no bit'}"
     if names and found.bit not in names:
-        yield f"  program   has no cell of {found.bit.split('_')[0]} at these sizes: this state cannot occur in it"
+        yield f"  program   has no cell of {found.bit.split('_')[0]} at these sizes, so this state cannot occur in it"
     if names:
-        smallest = ", in the smallest size that has one" if ".." in (c.sizes or "") else ""
-        yield f"  names     in brackets: bits of the first cell of the kind, and what its port sets{smallest}"
+        smallest = ", at the smallest size that has one" if ".." in (c.sizes or "") else ""
+        yield f"  names     in brackets: bits of the first cell of this kind, and those that its port sets{smallest}"
 
 
 def _title(c: Certificate) -> str:
-    """`addition (add two 4-bit numbers), `, or empty if the program is not known."""
+    """Returns `addition (add two 4-bit numbers), `, or nothing if the program is not known."""
     described = f" ({c.about.description})" if c.about.description else ""
     return f"{c.about.name}{described}, " if c.about.name else ""
 
@@ -176,5 +177,5 @@ def _situation(bit: str, matching: int, writers: int) -> str:
 
 
 def _called(bit: str, names: BitNames) -> str:
-    """A bit, and its name in the first cell of its kind."""
+    """Returns a bit with its names in the first cell of its kind."""
     return f"{bit} ({listing(names[bit], 4)})" if bit in names else bit

@@ -1,4 +1,4 @@
-"""Certificates: what is proved about a program and a network or the limit; saved, loaded and checked again."""
+"""Certificates of proofs about a program and a network or the limit; they can be saved, loaded and checked again."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ _OUTCOMES: dict[str, Outcome] = {
 
 @dataclass(frozen=True)
 class ProvedProgram:
-    """The program that a certificate was made or checked for. It is used in reports and is not itself checked."""
+    """The program that a certificate was made or checked for. It appears in reports but is not itself checked."""
 
     name: str = ""
     description: str = ""
-    graphs: str | None = None  # for a node program: the graphs whose cells all have proved kinds
-    names: BitNames = field(default_factory=dict)  # for cells: the names in the program of the pattern's bits
+    graphs: str | None = None  # for a node program: the graphs whose cells are all of proved kinds
+    names: BitNames = field(default_factory=dict)  # for cells: the names of the pattern's bits in the program
     declared: int | None = None  # the author's bound on n
     ensures: tuple[str, ...] = ()  # the lines that state what it computes
-    inputs: str = ""  # the inputs it is about, if not all
+    inputs: str = ""  # the inputs that the ensure lines cover, if not all
 
     @property
     def statement(self) -> str:
-        """The function that the program states, in a few lines."""
+        """The first few `ensure` lines of the program."""
         more = len(self.ensures) - _SHOWN
         return joined(self.ensures[:_SHOWN]) + f" and {counted(more, 'more line')}" * (more > 0) + self.inputs
 
     @classmethod
     def read(cls, document: object, path: Path) -> ProvedProgram:
-        """The program as a certificate file names it, checked for form."""
+        """Reads the program from a certificate file, and checks its form."""
         from bitwright.common.files.documents import check_fields, each, optional, table, text, whole
         from bitwright.rules.algorithm import MAX_EXAMPLES
 
@@ -69,11 +69,11 @@ class ProvedProgram:
 
 @dataclass(frozen=True, repr=False)
 class Certificate(Shown, Report):
-    """What was proved or refuted about the limit or a network. `certify` makes it, `load` reads it from a file.
+    """The result of a proof about the limit or a network. `certify` makes it; `load` reads it from a file.
 
-    `certified` is True if everything is proved; `verdict` is "certified", "refuted" or "not proved", and `of` is
-    "limit" or "network". The numbers of its proof, such as `states`, `margin` or `counterexample`, are attributes.
-    Printing it gives a report.
+    `certified` is True if every claim is proved; `verdict` is "certified", "refuted" or "not proved", and `of` is
+    "limit" or "network". The numbers of the proof, such as `states`, `margin` or `counterexample`, are attributes.
+    Print a certificate to see its report.
 
     >>> from bitwright import addition, certify, multiplication
     >>> certificate = certify(multiplication(10), rounding="sign", padding=0)
@@ -84,9 +84,9 @@ class Certificate(Shown, Report):
     True
     """
 
-    own: LimitVerdict | NetworkVerdict  # the proof of the limit or the network alone
+    own: LimitVerdict | NetworkVerdict  # the proof about the limit or the network
     function: Claim | None = None  # what the rules compute
-    coverage: Claim | None = None  # the sizes whose cells all have proved kinds
+    coverage: Claim | None = None  # the sizes at which all cells are of proved kinds
     about: ProvedProgram = field(default_factory=ProvedProgram, compare=False)
     holds: bool = field(default=False, compare=False)  # whether `check` has proved every claim again
 
@@ -118,18 +118,18 @@ class Certificate(Shown, Report):
 
     @property
     def cells(self) -> bool:
-        """Whether it is about networks of cells."""
+        """Whether the proof is about networks of cells."""
         own: Any = self.own
         return bool(own.n_source == "cells" if self.of == "limit" else own.kinds is not None)
 
     @property
     def premises(self) -> tuple[Claim, ...]:
-        """The claims about the program alone."""
+        """The claims about the program, without the network or the limit."""
         return tuple(claim for claim in (self.function, self.coverage) if claim is not None)
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """What the rules compute, at which sizes, and that the network or the limit makes every step.
+        """The claims: what the rules compute, at which sizes, and that the network or the limit makes every step.
 
         >>> from bitwright import addition, certify
         >>> [(claim.about, claim.verdict) for claim in certify(addition(10)).claims]
@@ -142,13 +142,13 @@ class Certificate(Shown, Report):
 
     @property
     def sentence(self) -> str:
-        """The verdict and its subject: the function that a network computes if that is proved, otherwise its steps."""
+        """The verdict and its subject: the function that a network computes if it is proved, otherwise its steps."""
         if self.of == "network":
             return f"{self.verdict}: {network_statement(self)}"
         return replace(self.own, verdict=self.verdict).sentence
 
     def text(self) -> str:
-        """The text of the certificate file, with every number of the proof.
+        """Returns the text of the certificate file, with every number of the proof.
 
         >>> from bitwright import addition, certify
         >>> '"certified": true' in certify(addition(10)).text()
@@ -169,9 +169,9 @@ class Certificate(Shown, Report):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Certificate:
-        """The certificate in a file. Its format is checked; `check` proves its claims again.
+        """Reads a certificate from a file. Only its format is checked; `check` proves its claims again.
 
-        For a network's file or folder it reads the one beside it: certificate.json, or the same name with .json.
+        For a network's file or folder, reads the certificate next to it: certificate.json, or the same name with .json.
 
         >>> from bitwright import addition, certify
         >>> certify(addition(10)).save("addition.json")
@@ -199,12 +199,12 @@ class Certificate(Shown, Report):
         workers: str | int = "1",
         progress: Teller | Progress | bool | None = None,
     ) -> Certificate:
-        """Proves every claim again, and returns the certificate with `holds` set; raises ProofError otherwise.
+        """Proves every claim again and returns the certificate with `holds` set; raises ProofError if one fails.
 
-        A certificate of cells with sizes is checked at those sizes, and for the given program.
+        A certificate about cells at some sizes is checked at those sizes, and for the given program.
 
         Args:
-            what: the program or programs that it is about.
+            what: the program or programs that the certificate is about.
             network: the network that it is about; None for the limit.
             sizes, tile, device, workers, progress: as for `certify`.
 
@@ -218,7 +218,7 @@ class Certificate(Shown, Report):
         return check(self, what, network, sizes, tile, device, str(workers), progress)
 
     def to_dict(self) -> dict[str, Any]:
-        """The certificate as `bitwright certify --json` prints it.
+        """Returns the certificate as `bitwright certify --json` prints it.
 
         >>> from bitwright import addition, certify
         >>> certify(addition(10)).to_dict()["verdict"]
@@ -247,7 +247,7 @@ class Certificate(Shown, Report):
         return named | numbers | more
 
     def report(self) -> list[str]:
-        """The lines of its report.
+        """Returns the lines of the report.
 
         >>> from bitwright import addition, certify
         >>> certify(addition(2)).report()[1]
@@ -258,14 +258,14 @@ class Certificate(Shown, Report):
 
 
 def _limit_claim(own: LimitVerdict, where: str) -> Claim:
-    """The claim about the limit."""
+    """Returns the claim about the limit."""
     found = None if own.witness is None else {"on": list(own.witness), "bit": own.fails_bit}
     sentence = f"{own.sentence}; margin {own.margin_enclosure} at n = {own.worst_n:,}"
     return Claim("limit", _OUTCOMES[own.verdict], where, f"{own.rounding} rounding", sentence, found)
 
 
 def _network_claim(own: NetworkVerdict, where: str) -> Claim:
-    """The claim about the network."""
+    """Returns the claim about the network."""
     states = counted(own.states, "state" if own.kinds is None else "local state")
     counts = {"wrong": own.wrong, "not decided": own.undecided}
     sentence = ", ".join(f"{what} in {count:,} of {states}" for what, count in counts.items() if count)

@@ -1,4 +1,4 @@
-"""Proves that the limit, or one network, makes every step of a program's rules, or finds a state where it fails."""
+"""Proves that the limit or a network makes every step of a program's rules, or finds a state in which it fails."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ def certify(
     seconds: float | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> Certificate | Decision:
-    """Proves or refutes that a network makes every step of the rules; without a network, that the limit does.
+    """Proves or refutes that a network, or the limit if none is given, makes every step of the rules.
 
-    With a `network`, every state of a `domain` is tried in exact arithmetic. Without a network, the proof is about the
-    limit, the mean of infinitely wide networks, with K and n as in a run with the same `rounding` and `padding`.
+    For a `network`, every state of a `domain` is tried in exact arithmetic. Otherwise the proof is about the limit, the
+    mean of infinitely wide networks, with K and n as in a run with the same `rounding` and `padding`.
 
     >>> from bitwright import addition, multiplication, train
     >>> adder = train(addition(4))
@@ -89,17 +89,17 @@ def certify(
     >>> print(certify(multiplication(10)).sentence)
     certified
 
-    A network of your own is a PyTorch module, or a `Model`, which also reads ONNX files and describes their inputs and
-    outputs. It is a stack of affine layers and ReLU, and the proof holds for every runtime. For a task of a transformer
-    (`bitwright.transformers.read_task`) the network is a `Decoder`, which is proved on every input or refuted by a
-    counterexample.
+    Your own network can be a PyTorch module, or a `Model`, which also reads ONNX files and describes their inputs and
+    outputs. It must be a stack of affine layers and ReLU; the proof is valid for every runtime. For a transformer task
+    (`bitwright.transformers.read_task`) the network is a `Decoder`, which is proved correct on every input or refuted
+    by a counterexample.
 
     Args:
-        what: a program, a list of programs whose cells are proved together, or a task of a transformer.
+        what: a program, a list of programs whose cells are proved together, or a transformer task.
         network: the network to prove; None for the limit.
-        sizes: the sizes at which the cells of the program are proved: "1..64", "l=1..64", range(1, 65), or "all".
+        sizes: the sizes for which the cells of the program are proved: "1..64", "l=1..64", range(1, 65), or "all".
         domain: the states to try: "states" (one choice in every block, the default), "runs" (all states that runs of
-            all inputs meet), or "cells" (all local states), the only domain of a network of cells.
+            all inputs visit), or "cells" (all local states), the only domain for a network of cells.
         rounding: for the limit: "calibrated" or "sign".
         n: for the limit, how the number of matches is bounded: "blocks" (proved, the default), "declared" (an
             assumption, which the certificate names) or "reachable" (met in the runs of all inputs).
@@ -123,7 +123,7 @@ def certify(
         return certify_decoder(what, network, module=module, seconds=seconds, progress=progress)  # type: ignore[arg-type]
     own: Any
     tell, programs = teller(progress), as_programs(what)  # type: ignore[arg-type]
-    refuse("goes with a task of a transformer and its decoder", seconds=seconds)
+    refuse("works only with a transformer task and its decoder", seconds=seconds)
     if network is None:
         others = {"domain": domain, "device": device, "workers": str(workers) != "1", "resume": resume}
         refuse(f"goes with {option('network')}; the proof of the limit has no states to go through", **others)
@@ -153,9 +153,11 @@ def check(
 ) -> Certificate:
     """Proves every claim of a certificate again; raises ProofError at the first that does not hold."""
     if claimed.of == "limit" and network is not None:
-        raise InputError("this is a certificate of the limit, which is proved without a network; leave it out")
+        raise InputError(
+            "this certificate is about the limit, which is proved without a network; leave the network out"
+        )
     if claimed.of == "network" and network is None:
-        raise InputError("this is the certificate of a network; give the network too")
+        raise InputError("this certificate is about a network; give that network too")
     tell, programs = teller(progress), as_programs(what)
     own: Any = claimed.own
     checked = by_algorithm(programs)[0]
@@ -200,7 +202,7 @@ def _prove_limit(
 
 
 def _check_network_settings(network: object, rounding: str | None, **given: object) -> None:
-    """Raises InputError for a setting that does not go with a network."""
+    """Raises InputError for a setting that cannot be used with a network."""
     from bitwright.networks.external import is_model
     from bitwright.theory.rounding import ROUNDINGS
 
@@ -210,8 +212,8 @@ def _check_network_settings(network: object, rounding: str | None, **given: obje
         raise InputError(f"'{network}' is a rounding, not a network; give it as {option('rounding')}")
     if rounding == "sign":
         raise InputError(
-            f"{option('rounding')} sign does not go with {option('network')}: under it the limit is exactly 0 where "
-            "one example matches, and chance would decide; networks are proved with calibrated rounding"
+            f"{option('rounding')} sign cannot be used with {option('network')}, because the limit is exactly 0 where "
+            "one example matches, so that chance would decide; networks are proved with calibrated rounding"
         )
     given |= {"rounding": None if rounding == "calibrated" else rounding}
-    refuse(f"does not go with {option('network')}; the network file says how it was trained", **given)
+    refuse(f"cannot be used with {option('network')}, whose file records how it was trained", **given)

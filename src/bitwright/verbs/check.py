@@ -1,4 +1,4 @@
-"""Every problem and every warning of a source file: rules, SBN, SUBLEQ, an image, or a task of a transformer."""
+"""Reports the problems and warnings of a source file: rules, SBN, SUBLEQ, an image, or a transformer task."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Facts = dict[str, Any]
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Checked(Summary):
-    """The problems and warnings of a file. Warnings are about rules that are valid but probably a mistake.
+    """The problems and warnings of a file. A warning is about a rule that is valid but probably a mistake.
 
     >>> from pathlib import Path
     >>> from bitwright import check
@@ -38,18 +38,18 @@ class Checked(Summary):
         return not self.problems
 
     def report(self) -> list[str]:
-        """The problems, the sentence, and what a task means."""
+        """Returns the problems, the headline, and the meaning of a task."""
         return [*(f"{self.data['file']}:{problem}" for problem in self.problems), self.sentence, *self.lines]
 
 
 def check(path: str | PathLike[str], lets: Mapping[str, int] | None = None) -> Checked:
-    """All problems and warnings of a program; of a task of a transformer (.task) the first problem, or its meaning.
+    """Finds all problems and warnings of a program; for a transformer task (.task), the first problem or its meaning.
 
     Raises InputError if a file cannot be read.
 
     Args:
         path: a .bw, .sbn, .sq, .dec or .task file, or rule text of several lines.
-        lets: numbers that replace those of the `let` lines.
+        lets: values that replace those in the `let` lines.
 
     >>> from pathlib import Path
     >>> _ = Path("one.bw").write_text("bits x y; block x y; when x=1 y=1 write y; input x".replace("; ", chr(10)))
@@ -85,7 +85,7 @@ def check(path: str | PathLike[str], lets: Mapping[str, int] | None = None) -> C
 
 
 def first_warning(path: str, algorithm: Algorithm) -> str | None:
-    """The first warning about a rule file, as `check` prints it; None without one."""
+    """Returns the first warning about a rule file, as `check` prints it, or None."""
     from bitwright.rules.text.lint import QUICK, lint
 
     if Path(path).suffix.lower() != ".bw" or algorithm.program.templates > QUICK:
@@ -98,7 +98,7 @@ def first_warning(path: str, algorithm: Algorithm) -> str | None:
 
 
 def _read(path: Path, lets: Mapping[str, int] | None) -> Facts:
-    """The size of the program in a file, its warnings and its id; of a task what it means."""
+    """Returns the size of the program in a file, its warnings and its id, or the meaning of a task."""
     if path.suffix.lower() == ".task":
         from bitwright.transformers.layout import count_inputs, describe_task
         from bitwright.transformers.task_text import TaskError, load_task

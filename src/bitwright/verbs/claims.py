@@ -1,4 +1,4 @@
-"""Claims about a program: what its rules compute, and the sizes whose cells all have proved kinds."""
+"""Claims about a program: what its rules compute, and at which sizes all its cells are of proved kinds."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _ADVICE = "docs/guides/proof.md#keep-a-trail may help"
 
 
 def prove_function(target: ProofTarget, tell: Teller) -> Claim | None:
-    """The claim about what the rules compute, if one program states it; None for a pattern of cells by itself."""
+    """Proves what the rules compute, if a single program states it; returns None for a pattern of cells by itself."""
     algorithm, looked = target.stated, target.programs
     if not looked.programs:
         return None
     if algorithm is None or not algorithm.ensures or algorithm.computer is not None:
         why = "the program has no ensure line"
         if algorithm is None and target.graphs is None and len(looked.programs) > 1:
-            why = "a function is proved of one program at a time"
+            why = "only one function can be proved at a time"
         elif algorithm is not None and algorithm.computer is not None:
-            why = "validate tests what the code of a machine computes"
+            why = "what a machine's code computes is tested by validate"
         return Claim("function", "not stated", "none", "none", f"not stated: {why}")
     with tell.working("proving what the rules compute"):
         return _prove_function(algorithm, looked)
 
 
 def prove_sizes(target: ProofTarget) -> Claim | None:
-    """For cells, the claim about the sizes at which all cells of the programs have proved kinds."""
+    """For cells, proves at which sizes all cells of the programs are of proved kinds."""
     looked, graphs = target.programs, target.graphs
     if not target.cells or not looked.programs:
         return None
@@ -55,7 +55,7 @@ def prove_sizes(target: ProofTarget) -> Claim | None:
 
 
 def read_claims(document: Any, path: Path) -> dict[str, Claim]:
-    """The claims in a certificate file by their subjects, checked for form."""
+    """Reads the claims in a certificate file by subject, and checks their form."""
     from bitwright.common.files.documents import check_fields, one_of, optional, table, text
 
     anything = table(lambda _: None)
@@ -78,7 +78,7 @@ def read_claims(document: Any, path: Path) -> dict[str, Claim]:
 
 
 def check_claims(claimed: Iterable[Claim], found: Iterable[Claim]) -> None:
-    """Raises ProofError unless the claims of a certificate are those that are found now."""
+    """Raises ProofError unless the claims of a certificate are those proved now."""
     again = {claim.about: claim for claim in found}
     for claim in claimed:
         if claim.verdict == "not stated":
@@ -126,7 +126,7 @@ def _prove_function(algorithm: Algorithm, looked: InSizes) -> Claim:
 
 
 def _claim_at_sizes(programs: Sequence[Algorithm], text: str | None) -> Claim:
-    """The claim about all these sizes, or about the first size where it is not proved."""
+    """Returns the claim about all these sizes, or about the first size at which it is not proved."""
     from bitwright.proofs.unrolling import prove_at_size
 
     for one in programs:

@@ -1,4 +1,4 @@
-"""The default device of long work: a GPU, if there is one that can do it."""
+"""Chooses the default device for long work: a GPU, if there is one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 
 def gpu_name() -> str | None:
-    """The name of the GPU that PyTorch would use; None without one. Loads PyTorch, so only long work should ask."""
+    """Returns the name of the GPU that PyTorch would use, or None. Loads PyTorch, so call it only for long work."""
     if find_spec("torch") is None:
         return None
     import torch

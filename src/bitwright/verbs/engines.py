@@ -1,4 +1,4 @@
-"""Makes an engine from its settings, and trains a network for it if none is given."""
+"""Makes an engine from its settings, and trains a network for it if necessary."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ SETTINGS = tuple(_OF)
 
 
 class EngineSettings(TypedDict, total=False):
-    """The settings of an engine. Those that are left out follow from the program or the engine."""
+    """The settings of an engine. Missing settings are derived from the program or the engine."""
 
     rounding: str | None
-    padding: int | None  # examples that are never matched
-    networks: int | None  # how many sampled networks are averaged
+    padding: int | None  # the number of examples that never match
+    networks: int | None  # the number of sampled networks to average
     seed: int | None
     width: int | None  # of a network trained now
     device: str | None
-    tile: Tile | None  # of a network trained now: how many neighbouring cells are taken as one
+    tile: Tile | None  # of a network trained now: the number of neighbouring cells treated as one
 
 
 _RANGES: dict[str, tuple[int | None, int | None]] = {
@@ -57,7 +57,7 @@ _RANGES: dict[str, tuple[int | None, int | None]] = {
 
 
 def examples_of(algorithm: Algorithm) -> dict[str, int]:
-    """K of each rounding."""
+    """Returns K for each rounding."""
     return {rounding: training_size(algorithm, rounding) for rounding in ROUNDINGS}
 
 
@@ -76,7 +76,7 @@ def engine_for(
     tell: Teller | None = None,
     default: str = "templates",
 ) -> Engine:
-    """The given engine object, or an engine made from a name, a network and settings.
+    """Returns the given engine, or makes one from a name, a network and settings.
 
     >>> from bitwright import addition, run
     >>> engine = engine_for(addition(10), "sampled", None, {"networks": 50, "seed": 1})
@@ -89,9 +89,9 @@ def engine_for(
     check_options(given, SETTINGS, "an engine")
     if not isinstance(engine, str | None):
         if not hasattr(engine, "begin"):
-            raise InputError(f"an engine is a name, such as 'limit', or an Engine, got a {type(engine).__name__}")
+            raise InputError(f"engine must be a name, such as 'limit', or an Engine, got a {type(engine).__name__}")
         if given or network is not None:
-            raise InputError("an engine that is given whole has its settings already; leave them out")
+            raise InputError("an Engine already has its settings; leave out the others")
         return engine
     name = engine or ("network" if network is not None else default)
     _check(name, given, network)
@@ -103,9 +103,7 @@ def engine_for(
             from bitwright.verbs.models import model_engine
 
             if given:
-                raise InputError(
-                    f"{option(next(iter(given)))} does not go with a network that was made elsewhere; leave it out"
-                )
+                raise InputError(f"{option(next(iter(given)))} cannot be used with your own network; leave it out")
             return model_engine(algorithm, network)
     tell = tell or teller(None)
     with tell.working("preparing the engine"):
@@ -115,7 +113,7 @@ def engine_for(
             examples = None if name == "templates" else training_size(algorithm, rounding, given.get("padding"))
             return make_engine(name, algorithm.program, rounding=rounding, examples=examples, **how)
         if network is None:
-            tell.note("training a network on the spot")
+            tell.note("training a network for this run")
             network = _trained_now(algorithm, given, tell)
         return network_engine(algorithm.program, network, given.get("device", "cpu"))
 
@@ -125,11 +123,11 @@ def _check(name: str, given: dict[str, Any], network: object) -> None:
     check_choice("engine", name, ENGINES)
     if check_rounding(given.get("rounding", "calibrated")) == "sign" and name == "network":
         raise InputError(
-            f"{option('rounding')} sign does not go with a network: under it the limit is exactly 0 where one example "
-            "matches, and chance would decide; leave it out"
+            f"{option('rounding')} sign cannot be used with a network, because the limit is exactly 0 where one "
+            "example matches, so that chance would decide; leave it out"
         )
     if name not in _OF["rounding"] and given.get("rounding") == "calibrated":
-        del given["rounding"]  # which it is anyway
+        del given["rounding"]  # the default
     for setting, (least, most) in _RANGES.items():
         if setting in given:
             whole_number(given[setting], option(setting), least, most)
@@ -137,26 +135,26 @@ def _check(name: str, given: dict[str, Any], network: object) -> None:
         check_tile(given["tile"])
     for setting in [*given, *["network"] * (network is not None)]:
         if name not in (engines := _OF.get(setting, ("network",))):
-            raise InputError(f"{option(setting)} goes with {option('engine')} {' or '.join(engines)}, not {name}")
+            raise InputError(f"{option(setting)} works only with {option('engine')} {' or '.join(engines)}, got {name}")
     if network is not None and (both := [option(one) for one in given if one != "device"]):
-        raise InputError(f"a trained network has its settings already; leave out {' and '.join(both)}")
+        raise InputError(f"a trained network already has its settings; leave out {' and '.join(both)}")
 
 
 def network_engine(program: Program, network: Network, device: str = "cpu") -> Engine:
-    """The engine that runs a program by a network."""
+    """Returns the engine that runs a program with a network."""
     if device == "cpu":
         from bitwright.engines.cells.engine import CellEngine
 
         return CellEngine(program, network.pattern or Pattern.of_state(program), network.weights)
     if network.cells:
-        raise InputError(f"{option('device')} goes with networks of the whole state; leave out {device}")
+        raise InputError(f"{option('device')} works only with networks of the whole state; leave out {device}")
     from bitwright.engines.integer import IntegerDeviceEngine
 
     return IntegerDeviceEngine(program, network.weights, device)
 
 
 def _trained_now(algorithm: Algorithm, given: Mapping[str, Any], tell: Teller) -> Network:
-    """A network of the program's cells, or of its whole state."""
+    """Trains a network for the program's cells or its whole state."""
     from bitwright.verbs.train import train
 
     how: dict[str, Any] = {"tile": 1, **given}
@@ -164,6 +162,6 @@ def _trained_now(algorithm: Algorithm, given: Mapping[str, Any], tell: Teller) -
         how["padding"] = training_size(algorithm, "calibrated", given.get("padding")) - algorithm.program.templates
     for name in ("padding", "device"):
         if how["tile"] != "all" and how.get(name) not in (None, 0, "cpu"):
-            raise InputError(f"{option(name)} goes with networks of the whole state; add {option('tile')} all")
+            raise InputError(f"{option(name)} works only with networks of the whole state; add {option('tile')} all")
     with tell.working("training") as told, catch_warnings(action="ignore", category=BitwrightWarning):
         return train(algorithm, progress=told, **how)  # the run reports wrong states

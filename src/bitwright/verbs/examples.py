@@ -1,4 +1,4 @@
-"""The examples that the documentation mentions, and copying them into a folder."""
+"""Finds the examples used in the documentation, and copies them into a folder."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ _KINDS = (".bw", ".sbn", ".sq", ".py", ".ipynb", ".yaml", ".md", ".json", ".task
 
 @dataclass(frozen=True)
 class ExampleFile:
-    """One file: its place below the folder that it is written into, and where it is kept."""
+    """An example file: its path below the folder that it is written to, and its source."""
 
     name: str  # such as examples/sbn/gcd.sbn
-    kept: Path
+    source: Path
 
     @cached_property
     def data(self) -> bytes:
         try:
-            return self.kept.read_bytes()
+            return self.source.read_bytes()
         except OSError as error:
-            raise InputError(f"cannot read {self.kept}: {error.strerror or error}") from None
+            raise InputError(f"cannot read {self.source}: {error.strerror or error}") from None
 
     @property
     def about(self) -> str:
-        """The first line of the file's description; empty for data."""
-        if self.kept.suffix in (".json", *_BINARY):
+        """The first line of the file's description, or an empty text for data."""
+        if self.source.suffix in (".json", *_BINARY):
             return ""
         text = self.data.decode()
-        if self.kept.suffix == ".ipynb":
+        if self.source.suffix == ".ipynb":
             text = "".join(json.loads(text)["cells"][0]["source"])
-        elif self.kept.suffix == ".py":
+        elif self.source.suffix == ".py":
             module = ast.parse(text)
             places: list[ast.Module | ast.FunctionDef] = [module]
             places += (part for part in module.body if isinstance(part, ast.FunctionDef))
@@ -50,16 +50,16 @@ class ExampleFile:
 
 
 def example_files() -> list[ExampleFile]:
-    """All example files: programs and notebooks below `examples`, and the folder `sceptic`."""
+    """Returns all example files: the programs and notebooks in `examples`, and the folder `sceptic`."""
     place = next((place for place in _PLACES if (place / "examples").is_dir()), None)
     if place is None:
-        raise InputError("this installation was made without examples; the wheel and the repository have them")
+        raise InputError("this installation has no examples; install the wheel, or use the repository")
     paths = [*_below(place / "examples"), *_below(place / "sceptic")]
     return [ExampleFile(path.relative_to(place).as_posix(), path) for path in paths]
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    """The files below a folder, its own first, without those that editors and Python leave behind."""
+    """Yields the files below a folder, first those directly in it, except hidden files and caches."""
     found = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "__pycache__")))
     yield from (path for path in found if path.is_file() and path.suffix in _KINDS)
     for inner in found:
@@ -70,15 +70,15 @@ def _below(folder: Path) -> Iterator[Path]:
 def write_examples(folder: Path) -> list[str]:
     """Writes the files that are missing, and returns their names.
 
-    Raises InputError before writing anything if a file with other content is in the way.
+    Raises InputError before writing anything if a file exists with different content.
     """
     missing = [one for one in example_files() if not _holds(folder / one.name, one.data)]
     in_the_way = [str(folder / one.name) for one in missing if os.path.lexists(folder / one.name)]
     if in_the_way:
-        differ = "is there already and differs" if len(in_the_way) == 1 else "are there already and differ"
+        differ = "exists and differs" if len(in_the_way) == 1 else "exist and differ"
         raise InputError(
-            f"{listing(in_the_way, 3)} {differ} from the example; nothing was written: "
-            "choose another folder, or delete what is to be replaced"
+            f"{listing(in_the_way, 3)} {differ} from the example; nothing was written. "
+            "Choose another folder, or delete the files to be replaced"
         )
     for one in missing:
         make_folder((folder / one.name).parent)

@@ -1,4 +1,4 @@
-"""Executions to learn from (states of runs, random states or a file), and training sets as NumPy files."""
+"""Makes executions to learn from (states of runs, random states or a file), and training sets as NumPy files."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from bitwright.verbs.reports import Summary
 _PER_TEMPLATE = 20  # default number of states per template; about 10 suffice for random states
 _MAX_STEPS = 4_096  # of a run; some never end
 _MOST = 10**6  # runs or states
-_SOURCES = "networks learn from runs, states or a .npz execution file"
-LEAST = 2  # different examples that are worth training on
-TOLERANCE = 1e-2  # of states: far from their thresholds, and their smallest eigenvalues are very slow
+_SOURCES = "executions must be runs, states or a .npz execution file"
+LEAST = 2  # different examples needed for training
+TOLERANCE = 1e-2  # of states, which are far from their thresholds and whose smallest eigenvalues are very slow
 WIDER = 4  # times the width that suffices for the templates of cells
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Which executions to learn from: `runs`, `states`, a .npz file, or executions in memory.
+    """A choice of executions to learn from: "runs", "states", a .npz file, or executions in memory.
 
-    `runs` asks for every step of that many runs, `states` for that many states, and `sample_seed` says which; "runs:20"
-    and "states:500" are short for both. `labels` are "scaled" or "plain".
+    `runs` selects every step of that many runs, `states` that many states, and `sample_seed` the random numbers;
+    "runs:20" and "states:500" are short forms. `labels` are "scaled" or "plain".
 
     >>> from bitwright import addition, train
     >>> learnt = train(addition(2), tile="all", width=512, executions=Sample("runs", runs=10))
@@ -68,11 +68,11 @@ class Sample:
             raise InputError(f"{_SOURCES}, got '{shorten(str(path))}'")
         for name, value in (("runs", self.runs), ("states", self.states)):
             if value is not None and not 1 <= whole_number(value, name) <= _MOST:
-                raise InputError(f"{name} is a number from 1 to {_MOST:,}, got {shorten(value)}")
+                raise InputError(f"{name} must be between 1 and {_MOST:,}, got {shorten(value)}")
         whole_number(self.sample_seed, "sample_seed", 0, 2**63)
         check_labels(self.labels)
         if self.runs is not None and (self.states is not None or source == "states"):
-            raise InputError("runs are every step of that many runs, states that many random states; choose one")
+            raise InputError("runs (every step of that many runs) and states exclude each other; leave out one of them")
         if self.is_given and (self.runs is not None or self.states is not None or self.sample_seed):
             these = "these executions" if path is None else shorten(str(path))
             raise InputError(f"{these} cannot be sampled; leave out runs, states and {option('sample_seed')}")
@@ -91,10 +91,10 @@ def executions(
     states: int | None = None,
     sample_seed: int = 0,
 ) -> Executions:
-    """States of a program, each with its successor: the input of `train` and `infer`.
+    """Returns states of a program, each with its successor, as input for `train` and `infer`.
 
-    `source` is "runs" (states that runs of random inputs meet), "states" (random ones), or a .npz file. `runs` asks for
-    every step of that many runs, `states` for that many states.
+    `source` is "runs" (states that runs of random inputs visit), "states" (random states), or a .npz file. `runs`
+    selects every step of that many runs, `states` that many states.
 
     >>> from bitwright import addition
     >>> found = executions(addition(4), "states", states=100)
@@ -106,7 +106,7 @@ def executions(
 
 
 def executions_for(algorithm: Algorithm, wanted: Sample) -> Executions:
-    """The requested states and their successors; steps in a file must agree with the program."""
+    """Returns the requested states and their successors; steps in a file must agree with the program."""
     program, count = algorithm.program, wanted.states or _PER_TEMPLATE * algorithm.program.templates
     if wanted.is_given:
         given = wanted.source if isinstance(wanted.source, Executions) else Executions.load(wanted.source)
@@ -122,26 +122,26 @@ def executions_for(algorithm: Algorithm, wanted: Sample) -> Executions:
 
 
 def _checked(found: Executions, program: Program) -> Executions:
-    """Executions with their bits in the program's order; raises InputError for executions of another program."""
+    """Returns executions with their bits in the program's order; raises InputError if they are of another program."""
     own = tuple(program.layout.names)
     known, column = set(own), {name: at for at, name in enumerate(found.names)}
     if sorted(found.names) != sorted(own):
         other = next((name for name in found.names if name not in known), None)
-        unlike = f"{other}, which the program has not" if other else f"not {next(n for n in own if n not in column)}"
+        unlike = f"executions have {other}" if other else f"program has {next(n for n in own if n not in column)}"
         raise InputError(
-            f"the executions have {counted(len(found.names), 'bit')}, among them {unlike}; the program has "
-            f"{len(own):,}; give executions of this program, in this size"
+            f"the executions have {counted(len(found.names), 'bit')}, the program has {len(own):,}; only the {unlike}; "
+            "give executions of this program at this size"
         )
     columns = [column[name] for name in own]
     before, after = found.before[:, columns], found.after[:, columns]
-    StateSet.of_states(program, before, after)  # refuses one state with two successors, and empty ones
+    StateSet.of_states(program, before, after)  # rejects states with two successors, and empty executions
     unlike_rules = after != successors(program, before)
     if unlike_rules.any():
         row = int(unlike_rules.any(axis=1).argmax())
         bit = int(unlike_rules[row].argmax())
         raise InputError(
-            f"state {row + 1:,} of the executions is not followed by what the program makes of it: {own[bit]} is "
-            f"{int(after[row, bit])} there and {int(not after[row, bit])} by the rules"
+            f"the executions contradict the program: after state {row + 1:,}, {own[bit]} is {int(after[row, bit])}, "
+            f"but by the rules it is {int(not after[row, bit])}"
         )
     return Executions(before, after, own, program.id)
 
@@ -156,8 +156,8 @@ def dataset(
 ) -> Summary:
     """Writes the training set of a program, or `executions`: states with their successors.
 
-    `padding` adds examples that are never matched. Executions are of "runs" with random inputs or of random "states"; a
-    `Sample` says how many, and which.
+    `padding` is the number of examples that never match to add. `executions` come from "runs" with random inputs, from
+    random "states", or from a `Sample`, which also sets their number.
 
     >>> from bitwright import addition
     >>> print(dataset(addition(4), "states.npz", executions="states"))
@@ -169,7 +169,7 @@ def dataset(
     about: dict[str, Any] = {"file": str(file), "name": algorithm.name, "program_id": program.id, "bits": program.bits}
     if executions is not None:
         if padding is not None:
-            raise InputError(f"{option('padding')} is for training sets; leave it out")
+            raise InputError(f"{option('padding')} works only with training sets; leave it out")
         sample = executions if isinstance(executions, Sample) else Sample(executions)
         with tell.working("executions"):
             found = executions_for(algorithm, sample)
@@ -187,9 +187,9 @@ def dataset(
 
 
 def cell_set(pattern: Pattern, algorithms: Sequence[Algorithm], wanted: Sample, tile: Tile = 1) -> ExecutionSet:
-    """The distinct local states of all cells in these executions, as a training set for the pattern."""
+    """Returns the distinct local states of all cells in these executions, as a training set for the pattern."""
     if wanted.is_given and len(algorithms) > 1:
-        raise InputError("a file holds executions of one size; learn from it for one program alone")
+        raise InputError("a file contains executions of a single program; give one program")
     found = [(one.program, executions_for(one, wanted).before) for one in algorithms]
     parts = [part for program, states in found for part in _local_states(pattern, program, states, tile)]
     matched, following = (np.concatenate(each) for each in zip(*parts, strict=True))
@@ -200,7 +200,7 @@ def cell_set(pattern: Pattern, algorithms: Sequence[Algorithm], wanted: Sample, 
 def _local_states(
     pattern: Pattern, program: Program, states: BoolArray, tile: Tile
 ) -> Iterator[tuple[BoolArray, BoolArray]]:
-    """For each kind, the templates of the pattern that its local states match, and the ports that they set."""
+    """Yields, for each kind, the templates of the pattern that its local states match, and the ports that they set."""
     wiring = Wiring(program, pattern, tile)
     for wired, numbers in zip(wiring.kinds, wiring.numbers(states), strict=True):
         matched = pattern.matched(wired.kind, np.unique(numbers))
@@ -213,8 +213,8 @@ def _local_states(
 def _with_origin(examples: StateSet, wanted: Sample, states: int) -> ExecutionSet:
     if examples.examples < LEAST:
         raise InputError(
-            f"{counted(states, 'state')} with {counted(examples.examples, 'different example')} are too few to learn "
-            f"from; give at least {LEAST} that match different templates"
+            f"{counted(states, 'state')} with {counted(examples.examples, 'different example')} are too few for "
+            f"training; give at least {LEAST} states that match different templates"
         )
     source = "file" if wanted.is_given else str(wanted.source)
     seed = None if wanted.is_given else wanted.sample_seed
@@ -225,12 +225,12 @@ def _with_origin(examples: StateSet, wanted: Sample, states: int) -> ExecutionSe
 
 
 def unseen(executions: ExecutionSet) -> list[int]:
-    """The templates that no example matches, whose writes cannot be learnt."""
+    """Returns the templates that no example matches, whose writes cannot be learnt."""
     return np.flatnonzero(~executions.set.matched.any(axis=0)).tolist()
 
 
 def unseen_kinds(pattern: Pattern, executions: ExecutionSet) -> list[int]:
-    """The kinds of cells that match no template in the data."""
+    """Returns the kinds of cells that match no template in the data."""
     seen = np.asarray(executions.set.matched.any(axis=0))
     first = pattern.first_template
     return [kind for kind in range(len(pattern.kinds)) if not seen[first[kind] : first[kind + 1]].any()]

@@ -1,4 +1,4 @@
-"""Export of a network in a form that other tools read."""
+"""Exports a network in a format that other tools read."""
 
 from __future__ import annotations
 
@@ -41,18 +41,17 @@ def export(
     inputs: Mapping[str, int] | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> Export:
-    """Writes a network, or its file, in a format that other tools read; the suffix selects the format.
+    """Writes a network in a format that other tools read, selected by the suffix of the file or by `to`.
 
-    `.c` is one C99 file, `.mjs` or `.js` a module of JavaScript, `.html` a page that runs it in a browser, `.onnx` a
-    model. `to="vnnlib"` makes a folder for verifiers: a property for every state, in VNN-LIB 1.0, and their
-    model. `to="rocq"` makes a folder in which `make` has Rocq's kernel check all local states, and prove that runs of
-    `what` are those of its rules.
+    `.c` is a C99 file, `.mjs` or `.js` a JavaScript module, `.html` a page that runs the network in a browser, and
+    `.onnx` a model. `to="vnnlib"` writes a folder for verifiers, with a model and a VNN-LIB 1.0 property for every
+    state. `to="rocq"` writes a folder in which `make` has the Rocq kernel check all local states, and prove that runs
+    of the network are runs of the rules of `what`. `to="hub"` writes a folder for the Hugging Face Hub, with a
+    certificate for `what`.
 
-    `to="hub"` makes a folder that the Hugging Face Hub takes, with the certificate of `what`.
-
-    `what` is the program that the network was trained for; for a network of cells any program of its kinds, which
-    text, pages and models then run. Pages take the `graph` of a node program,
-    images for machine V, and `inputs` that they begin with.
+    `what` is the program that the network was trained for or, for a network of cells, any program made of its kinds,
+    which the export then runs. A page also takes the `graph` of a node program, an image for machine V, and initial
+    `inputs`.
 
     >>> from bitwright import addition, train
     >>> [file.name for file in export(train(addition(4)), "adder.mjs", addition(16)).files]
@@ -61,7 +60,7 @@ def export(
     output = as_path(path, "the file to write")
     form = _form(output, to)
     if form != "page" and (graph is not None or inputs):
-        raise InputError(f"{option('graph')} and {option('inputs')} go with {option('to')} page")
+        raise InputError(f"{option('graph')} and {option('inputs')} work only with {option('to')} page")
     if form not in FOLDERS:
         check_writable(output)
     if form == "hub":
@@ -106,13 +105,13 @@ def _either(names: Iterable[str]) -> str:
 
 
 def _form(output: Path, to: str | None) -> str:
-    """The format given by `to`, or by the suffix of the file."""
+    """Returns the format given by `to` or by the suffix of the file."""
     ends = {suffix: name for name, suffixes in SUFFIXES.items() for suffix in suffixes}
     if to is None and (form := ends.get(output.suffix)) is not None:
         return form
     if to is None:
         raise InputError(
-            f"'{shorten(output.name)}' does not say which format to write: use a name that ends in {_either(ends)}, or "
+            f"'{shorten(output.name)}' does not determine the format; use a name that ends in {_either(ends)}, or "
             f"choose the format of a folder with {option('to')}: {_either(FOLDERS)}"
         )
     if to not in FORMS:
@@ -125,16 +124,16 @@ def _form(output: Path, to: str | None) -> str:
 
 
 def default_bits(form: str | None) -> int:
-    """The bit length of a shipped algorithm that is given by name."""
+    """Returns the bit length of a shipped algorithm that is given by name."""
     return _PAGE_BITS if form == "page" else _BITS
 
 
 def _opened(network: object) -> tuple[Network, Path | None]:
-    """The network, and its file if a path was given."""
+    """Returns the network, and its file if a path was given."""
     if isinstance(network, str | PathLike):
         path = as_path(network, "a network file")
         if path.suffix.lower() in _PROGRAMS:
-            raise InputError(f"{path} is a program; the network comes first, and the program is {option('what')}")
+            raise InputError(f"{path} is a program; give the network first, and the program as {option('what')}")
         return Network.load(path), network_file(path)
     if not isinstance(network, Network):
         raise InputError(f"give one network, or the path of its file, got a {type(network).__name__}")
@@ -142,7 +141,7 @@ def _opened(network: object) -> tuple[Network, Path | None]:
 
 
 def _program(what: Exportable | str | PathLike[str] | None, network: Network, form: str) -> Exportable | None:
-    """The program to export; a shipped algorithm has the size of the network, or a small one."""
+    """Opens the program to export; a shipped algorithm gets the size of the network, or a small size."""
     if what is None or isinstance(what, Algorithm | NodeProgram) or is_for_machine_v(what):
         return what
     if not isinstance(what, str | PathLike):
@@ -154,24 +153,25 @@ def _program(what: Exportable | str | PathLike[str] | None, network: Network, fo
 
 
 def _subject(network: Network, file: Path | None, program: Exportable | None, form: str) -> Subject:
-    """The network and its pattern; for a network of cells also the program that it runs."""
+    """Returns the network and its pattern and, for a network of cells, the program that it runs."""
     if network.pattern is not None and network.cells:
         if form == "vnnlib" and program is not None:
-            raise InputError("the property of a network of cells is of all local states; leave out the program")
+            raise InputError("the properties of a network of cells cover all its local states; leave out the program")
         if form != "page" and isinstance(program, NodeProgram):
-            raise InputError(f"{program.name} is a node program; give what.on(graph) here")
+            raise InputError(f"{program.name} is a node program; give it on a graph: what.on(graph)")
         if form != "page" and is_for_machine_v(program):
             raise InputError(
-                f"{program.name} is for machine V, which needs a console; run it with: bitwright run, or take "
-                f"{option('to')} page"
+                f"{program.name} is for machine V, which needs a console; use bitwright run, or {option('to')} page"
             )
         own = program if isinstance(program, Algorithm) and form != "page" else None
         return Subject(network.weights, network.pattern, own)
     if isinstance(program, NodeProgram):
-        raise InputError(f"{program.name} is a node program, whose networks are of cells; this one is of a whole state")
+        raise InputError(
+            f"{program.name} is a node program and needs a network of cells; this one is for a whole state"
+        )
     algorithm = program.algorithm if is_for_machine_v(program) else program or network.algorithm
     if algorithm is None:
-        raise InputError("say which program the network was trained for: export(network, path, program)")
+        raise InputError("give the program that the network was trained for: export(network, path, program)")
     assert isinstance(algorithm, Algorithm)
     pattern = Pattern.of_state(algorithm.program)
     weights = network.weights if file is None else load_network(file, algorithm.program)
@@ -179,11 +179,11 @@ def _subject(network: Network, file: Path | None, program: Exportable | None, fo
 
 
 def _page(subject: Subject, program: Exportable | None, graph: str | None, inputs: Mapping[str, int]) -> Page:
-    """The page that fits the program: numbers, a graph or a computer."""
+    """Returns the page that fits the program: for numbers, a graph or a computer."""
     network, pattern = subject.network, subject.pattern
     if pattern.whole is not None:
         if graph is not None:
-            raise InputError(f"{option('graph')} goes with node programs")
+            raise InputError(f"{option('graph')} works only with node programs")
         assert subject.algorithm is not None
         return program_page(network, pattern, subject.algorithm, inputs)
     if program is None:
@@ -191,10 +191,10 @@ def _page(subject: Subject, program: Exportable | None, graph: str | None, input
             f"a page of a network of cells needs a program to run; give {option('what')}, such as addition"
         )
     if is_for_machine_v(program):
-        refuse("does not go with machine V", graph=graph, inputs=inputs or None)
+        refuse("cannot be used with machine V", graph=graph, inputs=inputs or None)
         return computer_page(network, pattern, program)
     if isinstance(program, NodeProgram):
-        refuse("does not go with a node program", inputs=inputs or None)
+        refuse("cannot be used with a node program", inputs=inputs or None)
         return graph_page(network, pattern, program, graph)
-    refuse("does not go with a program without a graph", graph=graph)
+    refuse("cannot be used with a program without a graph", graph=graph)
     return program_page(network, pattern, as_algorithm(program), inputs)

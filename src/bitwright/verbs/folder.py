@@ -1,4 +1,4 @@
-"""A network as a folder for the Hugging Face Hub: weights, facts, a model card and the certificate."""
+"""Writes a network as a folder for the Hugging Face Hub: weights, facts, a model card and the certificate."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def is_folder(path: Path, given: object) -> bool:
 
 
 def save_folder(network: Network, path: Path, certificate: Certificate | None = None) -> list[Path]:
-    """Writes the files of a network; without a certificate it makes one by trying all states, if they are few.
+    """Writes the files of a network. If no certificate is given, makes one by trying all states, provided they are few.
 
-    The same network and certificate make the same bytes.
+    The same network and certificate always produce the same bytes.
     """
     assert network.program is not None
     found = _own_certificate(network) if certificate is None else _checked(network, certificate)
@@ -46,20 +46,21 @@ def save_folder(network: Network, path: Path, certificate: Certificate | None = 
     for name, text in texts.items():
         write_atomically(path / name, text.encode())
     if found is None:
-        (path / CERTIFICATE).unlink(missing_ok=True)  # it belongs to another network
+        (path / CERTIFICATE).unlink(missing_ok=True)  # of another network
     return [path / name for name in (MODEL, *texts)]
 
 
 def card(network: Network, name: str, certificate: Certificate | None) -> str:
-    """The model card: what the network is, what is proved about it, and how to run and check it."""
+    """Returns the model card: a description of the network, the proved claims, and how to run and check it."""
     of_program = certificate is not None and certificate.premises  # not about cells alone
     what = certificate.about.name if certificate is not None and of_program else network.name or "RULES"
-    proved, kept = "No certificate is in this folder.\n", ""
+    proved, kept = "This folder contains no certificate.\n", ""
     if certificate is not None:
         claims = "\n".join(f"- {claim.about}: {claim.sentence}" for claim in certificate.claims)
-        check = f"Check it again, without trusting this card:\n\n    bitwright certify {what} --network {name} --check"
+        command = f"bitwright certify {what} --network {name} --check"
+        check = f"To check the certificate without trusting this card, run:\n\n    {command}"
         proved = f"{certificate.sentence.capitalize()}.\n\n{claims}\n\n{check}\n"
-        kept = f", the certificate in `{CERTIFICATE}`"
+        kept = f"; `{CERTIFICATE}` is the certificate"
     return f"""---
 library_name: bitwright
 tags:
@@ -81,15 +82,15 @@ A network made with bitwright: {network.sentence}. It was trained for {network.t
 from bitwright import Network, open, run
 
 network = Network.load("{name}")
-run(open("{what}"), network=network)  # and the inputs, by name
+run(open("{what}"), network=network)  # add the inputs by name
 ```
 
-The weights are in `{MODEL}` (sha256 of the network: `{network.digest}`), the facts in `{CONFIG}`{kept}.
+`{MODEL}` contains the weights (sha256 of the network: `{network.digest}`), and `{CONFIG}` the facts{kept}.
 """
 
 
 def certificate_beside(path: Path) -> Path:
-    """The certificate of a network: in its folder, or next to its file under the same name or as certificate.json."""
+    """Returns the certificate of a network: in its folder, or next to its file as NAME.json or certificate.json."""
     if not path.is_dir() and path.suffix.lower() not in _NETWORKS:
         return path
     places = [path / CERTIFICATE] if path.is_dir() else [path.with_suffix(".json"), path.with_name(CERTIFICATE)]
@@ -100,14 +101,16 @@ def certificate_beside(path: Path) -> Path:
 
 
 def _checked(network: Network, certificate: Certificate) -> Certificate:
-    """The certificate; raises InputError if it is about another network."""
+    """Returns the certificate; raises InputError if it is about another network."""
     if certificate.of == "limit" or certificate.network_sha256 != network.digest:
-        raise InputError("this is the certificate of another network, or of the limit; give that of this one")
+        raise InputError(
+            "this certificate is about another network or the limit; give the certificate for this network"
+        )
     return certificate
 
 
 def export_folder(network: Network, path: Path, what: Any, tell: Teller) -> Export:
-    """Writes the folder of a network, with a certificate for the given program or for all states."""
+    """Writes the folder for a network, with a certificate for the given program or for all states."""
     from bitwright.exports.writers import Export
     from bitwright.verbs.certify import certify
 
@@ -116,7 +119,7 @@ def export_folder(network: Network, path: Path, what: Any, tell: Teller) -> Expo
     claim = "without a certificate" if len(files) == _WITHOUT else "with the certificate"
     about = {"proved": network.proved, "certificate": len(files) > _WITHOUT}
     facts = {"file": str(path), "files": [str(file) for file in files], "to": "hub", "digest": network.digest}
-    return Export(files, f"a folder that the Hugging Face Hub takes, {claim}", about, facts)
+    return Export(files, f"a folder for the Hugging Face Hub, {claim}", about, facts)
 
 
 def _own_certificate(network: Network) -> Certificate | None:

@@ -36,7 +36,7 @@ def on_graph(
     inputs: Mapping[str, Any] | Sequence[str] | None = None,
     table: str | Path | None = None,
 ) -> GraphAlgorithm:
-    """A node program on a graph; its inputs are given by name, as NAME=VALUE, or in a table."""
+    """Returns a node program on a graph; its inputs are given by name, as NAME=VALUE texts, or in a table."""
     values = inputs if isinstance(inputs, Mapping) else parse_assignments(inputs or ())
     named = open_graph(graph)
     topology = named.topology
@@ -51,9 +51,9 @@ def on_graph(
 def as_node_program(
     path: str | PathLike[str], lets: Mapping[str, int] | None = None, any_rules: bool = True
 ) -> NodeProgram | None:
-    """The node program in a rule file; None for another program.
+    """Returns the node program in a rule file, or None if the file is another program.
 
-    With `any_rules` any rule file counts as one, even if its nodes do not communicate.
+    With `any_rules`, every rule file counts as a node program, even if its nodes do not communicate.
     """
     place = Path(path)
     if place.suffix.lower() != ".bw" or not place.is_file():
@@ -66,11 +66,10 @@ def as_node_program(
 def run_on_graph(
     program: NodeProgram, graph: Any, inputs: Any, values: Mapping[str, Any], how: Mapping[str, Any]
 ) -> Run:
-    """A run of a node program on one graph; its inputs may be in a table (.csv)."""
+    """Runs a node program on a graph; its inputs may be in a table (.csv)."""
     if graph is None:
         raise InputError(
-            f"{program.name} is a node program; give the graph that it is to run on: {option('graph')}, a file, or a "
-            "shape such as torus:20x30"
+            f"{program.name} is a node program; give {option('graph')}: a file, or a shape such as torus:20x30"
         )
     table = as_path(inputs, "a table of inputs") if isinstance(inputs, str | PathLike) else None
     if table is None:

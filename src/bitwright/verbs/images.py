@@ -1,4 +1,4 @@
-"""Runs of SUBLEQ images on machine V, with a console and checkpoints."""
+"""Runs SUBLEQ images on machine V, with a console and checkpoints."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class ComputerRun(Report):
     output: bytes = b""
 
     def __bool__(self) -> bool:
-        """Whether it halted and every step agreed with the rules."""
+        """Whether the run halted and every step agreed with the rules."""
         return self.halted and not self.ending.tally.wrong
 
     @property
@@ -92,7 +92,7 @@ class ComputerRun(Report):
         return self.ending.pc
 
     def report(self) -> list[str]:
-        """How it ended, and the engine that ran it."""
+        """Returns how the run ended, and the engine that ran it."""
         tally, machine, engine = self.ending.tally, self.machine, self.engine
         how = {
             "halt": f"halted at address {self.pc}",
@@ -112,7 +112,7 @@ class ComputerRun(Report):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """What `run --json` prints."""
+        """Returns the result as `run --json` prints it."""
         machine, engine, tally = self.machine, self.engine, self.ending.tally
         return {
             "name": self.name,
@@ -158,10 +158,10 @@ def run_image(
     progress: Teller | Progress | bool | None = None,
     **settings: Any,
 ) -> ComputerRun:
-    """Runs an image until it halts, for at most that many instructions or seconds.
+    """Runs an image until it halts, for at most `instructions` or `seconds`.
 
-    `memory` are words to show at the end as signed numbers: `FROM:TO`, an address or a label. `resume` is a .npz file
-    that keeps the run, about once a minute and at its end, and that it continues from if it is there.
+    `memory` selects words to return at the end as signed numbers: `FROM:TO`, an address or a label. `resume` is a .npz
+    file to which the run is saved, about once a minute and at its end, and from which it continues if the file exists.
 
     >>> from bitwright.verbs.open import MachineChoice, open_subleq
     >>> from pathlib import Path
@@ -191,7 +191,7 @@ def run_image(
         nonlocal saved
         going = console.look(now)
         if kept is not None and time.monotonic() - saved >= SAVE_EVERY:
-            console.flush()  # first: output that a checkpoint records as written must not be lost
+            console.flush()  # first, because output that a checkpoint records as written must not be lost
             save(kept)
             saved = time.monotonic()
         return going
@@ -199,7 +199,7 @@ def run_image(
     with console:
         try:
             ending = computer.run(instructions, seconds, look)
-        except KeyboardInterrupt:  # only while waiting for input, so nothing is half done
+        except KeyboardInterrupt:  # only while waiting for input, when no instruction is incomplete
             ending = computer.interrupted()
     if kept is not None:
         save(kept)
@@ -212,7 +212,7 @@ def run_image(
 def _engine(
     machine: MachineV, engine: str | Engine | None, network: Any, settings: Mapping[str, Any], tell: Teller
 ) -> Engine:
-    """The engine that runs the machine; its K does not depend on the image."""
+    """Returns the engine that runs the machine; its K does not depend on the image."""
     algorithm = machine.algorithm()
     if engine == "network" and network is None and settings.get("tile") == "all":
         _check_training(machine, settings.get("width"))
@@ -228,12 +228,13 @@ def _check_training(machine: MachineV, hidden: int | None) -> None:
     if there is not None and needed > there:
         raise InputError(
             f"training a network of width {width:,} for {machine.shape} takes about {needed / 1e9:.0f} GB, and "
-            f"{there / 1e9:.0f} GB are free; give a trained one by {option('network')}, or fewer {option('words')}"
+            f"{there / 1e9:.0f} GB are free; give a trained network with {option('network')}, or fewer "
+            f"{option('words')}"
         )
 
 
 def _start(program: SubleqProgram, resume: Path | None, tell: Teller) -> tuple[Any, MachineTally | None, str]:
-    """The start state, the tally so far, and the hash of the initial image."""
+    """Returns the start state, the tally so far, and the hash of the initial image."""
     machine, image = program.machine, program.image
     if resume is None:
         for line in misfits(machine.shape, image):
@@ -255,7 +256,7 @@ class MemoryRange:
     words: Sequence[int] = ()
 
     def lines(self, bare: bool) -> Iterator[str]:
-        """A few words per line, after the address of the first; a single word after its requested name."""
+        """Yields lines of a few words, each after its first address; a single word follows its requested name."""
         for at in range(0, len(self.words), _IN_A_LINE):
             shown = " ".join(map(str, self.words[at : at + _IN_A_LINE]))
             place = self.asked if self.first == self.last else self.first + at
@@ -263,7 +264,7 @@ class MemoryRange:
 
 
 def find_words(text: str, labels: Mapping[str, int], shape: Shape) -> MemoryRange:
-    """The range given by `FROM:TO`, `ADDRESS` or the name of a label."""
+    """Parses a range of words: `FROM:TO`, `ADDRESS` or a label."""
     first, colon, last = text.partition(":")
     begin = _find_address(first, labels)
     end = _find_address(last, labels) if colon else begin
@@ -275,11 +276,11 @@ def find_words(text: str, labels: Mapping[str, int], shape: Shape) -> MemoryRang
 
 
 def _find_address(text: str, labels: Mapping[str, int]) -> int:
-    """The address given by a number or a label."""
+    """Parses an address: a number or a label."""
     text = text.strip()
     if text in labels:
         return labels[text]
     if text[:1].isdigit():
         return parse_number(text, option("memory"))
-    known = "a number such as 12 or a label" if labels else "a number such as 12 (labels are known for .sq files)"
+    known = "a number such as 12 or a label" if labels else "a number such as 12 (only .sq files have labels)"
     raise InputError(f"{option('memory')} takes {known}, got '{shorten(text)}'{suggestion(text, list(labels))}")

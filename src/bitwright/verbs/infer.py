@@ -1,6 +1,6 @@
 """Recovers rules from executions, for one size or for every size.
 
-People and JSON count states from 1, as they count lines; the arrays in here count from 0.
+Reports and JSON number states from 1, like lines; arrays number them from 0.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from bitwright.verbs.progress import Teller, teller
 FIND = "find"
 Blocks = Algorithm | Program | RuleText | str
 _MOST_LISTED = 200  # undetermined writes and unseen configurations in the comments of a file
-_MOST_PRINTED = 6  # of each
+_MOST_PRINTED = 6  # of each in a report
 _MOST_SIZE = 100_000
 _COPIED = ("input", "output", "start", "steps", "halt", "ensure", "invariant")
 
 
 class InferredRules(Report):
-    """Rules, with a report on how certain they are; false without any."""
+    """Inferred rules and a report on how certain they are; false if there are none."""
 
     @property
     def inferred(self) -> bool:
@@ -55,17 +55,17 @@ class InferredRules(Report):
         return self.inferred
 
     def text(self) -> str:
-        """The text of the rule file; raises InputError if there are none."""
+        """Returns the text of the rule file; raises InputError if there are no rules."""
         raise NotImplementedError
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the rules to a .bw file; raises InputError if there are none."""
+        """Writes the rules to a .bw file; raises InputError if there are no rules."""
         write_atomically(as_path(path, "a rule file"), self.text().encode())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Inference(InferredRules):
-    """The rules that executions determine, as far as they do.
+    """The rules for one size, as far as the executions determine them.
 
     >>> from bitwright import addition, executions, infer
     >>> found = infer(executions(addition(2), "states", states=300), blocks=addition(2))
@@ -79,7 +79,7 @@ class Inference(InferredRules):
     given: Algorithm | None = None  # the algorithm whose blocks were given
     search: FoundBlocks | None = None  # None if the blocks were given
     contradiction: Contradiction | None = None
-    recovered: Recovered | None = None  # the writes that are confirmed, excluded and open; None if nothing fits
+    recovered: Recovered | None = None  # the confirmed, excluded and open writes; None if no rules fit
 
     @property
     def inferred(self) -> bool:
@@ -88,11 +88,11 @@ class Inference(InferredRules):
 
     @property
     def determined(self) -> bool:
-        """Whether they are the only such rules."""
+        """Whether these are the only such rules."""
         return self.recovered is not None and self.recovered.determined
 
     def program(self) -> Program:
-        """The program of the confirmed writes, without the open ones.
+        """Returns the program with the confirmed writes, without the open ones.
 
         >>> from bitwright import addition, executions, infer
         >>> infer(executions(addition(2), "states", states=300)).program()
@@ -101,7 +101,7 @@ class Inference(InferredRules):
         return self._found().program()
 
     def text(self) -> str:
-        """A rule file: how certain it is, the writes that are not determined, and the rules.
+        """Returns a rule file: comments on its certainty and on the writes that are not determined, then the rules.
 
         >>> from bitwright import addition, executions, infer
         >>> print(infer(executions(addition(2), "states", states=300), addition(2)).text().splitlines()[0])
@@ -123,28 +123,28 @@ class Inference(InferredRules):
 
     def _found(self) -> Recovered:
         if self.recovered is None:
-            raise InputError(f"there are no rules to give: {self.sentence}")
+            raise InputError(f"no rules were inferred: {self.sentence}")
         return self.recovered
 
     def report(self) -> Iterator[str]:
-        """The verdict and what it is based on."""
+        """Yields the verdict and the evidence for it."""
         names, states = self.executions.names, counted(len(self.executions), "state")
         if self.contradiction is not None:
             yield from self._contradicted(self.contradiction)
         elif self.recovered is not None:
             yield from self._recovered(self.recovered)
         elif self.search is not None and self.search.gave_up:
-            how = f"give the blocks with {option('blocks')}, or more random states"
-            yield f"NOT FOUND: the search for blocks exceeded its budget; {how}"
+            advice = f"give the blocks with {option('blocks')}, or more random states"
+            yield f"NOT FOUND: the search for blocks exceeded its budget; {advice}"
         else:
             yield f"NO BLOCKS of at most {MAX_FOUND} bits explain these {states}"
             if self.search is not None and self.search.unexplained is not None:
                 state, bit = self.search.unexplained
-                yield f"  {names[bit]} is on after state {state + 1:,}, for example: no such block can write it"
-            yield "  the data have a wrong bit, or more bits are read together"
+                yield f"  for example, {names[bit]} is on after state {state + 1:,}, which no such block can write"
+            yield "  the data contain a wrong bit, or some rule reads more bits"
 
     def _on(self, state: int) -> str:
-        """The number of a state, and the bits that are on in it."""
+        """Returns the number of a state and the bits that are on in it."""
         names = [self.executions.names[bit] for bit in np.flatnonzero(self.executions.before[state]).tolist()]
         return f"{state + 1:,}: {listing(names, 12) if names else 'all bits off'}"
 
@@ -154,7 +154,7 @@ class Inference(InferredRules):
         yield f"  blocks      {_shown_blocks(names, found.blocks)}"
         yield f"  state       {self._on(found.state)}"
         yield from (f"  leaves it off: state {self._on(state)}" for state in found.cleared_by)
-        noise = "the data have a wrong bit, or the blocks are different"
+        noise = "the data contain a wrong bit, or the blocks are different"
         yield f"  {counted(found.states, 'state')} of {len(self.executions):,} cannot be explained; {noise}"
 
     def _recovered(self, found: Recovered) -> Iterator[str]:
@@ -166,8 +166,8 @@ class Inference(InferredRules):
         if search is not None:
             yield f"  blocks      {_shown_blocks(names, found.blocks)}"
             others = [" ".join(names[bit] for bit in bits) for bits in search.others]
-            unlike = f"not unique  these could be read together instead of some of them: {listing(others, 4)}"
-            yield f"  {unlike if others else 'minimal     no block can be split, and no other choice came up'}"
+            unlike = f"not unique  these blocks could replace some of them: {listing(others, 4)}"
+            yield f"  {unlike if others else 'minimal     no block can be split, and no alternative was found'}"
         yield f"  seen        {found.seen:,} of {found.configurations:,} configurations of blocks"
         writes = f"{found.confirmed:,} confirmed, {found.cleared:,} cleared, {found.undetermined:,} not determined"
         yield f"  writes      {writes}{' (left out)' if found.undetermined else ''}"
@@ -175,7 +175,7 @@ class Inference(InferredRules):
             yield f"  reproduces  {found.reproduced(program):,} of {states}"
 
     def to_dict(self) -> dict[str, Any]:
-        """All facts that `bitwright infer --json` prints, except the name of the file."""
+        """Returns all facts that `bitwright infer --json` prints, except the name of the file."""
         names, search, found = self.executions.names, self.search, self.recovered
         if (wrong := self.contradiction) is not None:
             return {
@@ -215,7 +215,7 @@ class Inference(InferredRules):
 
 
 def _shown_blocks(names: Sequence[str], blocks: Sequence[Sequence[int]]) -> str:
-    """The blocks of two or more bits."""
+    """Lists the blocks of two or more bits."""
     shown = [" ".join(names[bit] for bit in block) for block in blocks if len(block) > 1]
     if not shown:
         return "every bit by itself"
@@ -235,14 +235,14 @@ class FamilyInference(InferredRules):
     executions: Mapping[int, Executions]  # by size
     let: str  # the name of the size
     found: FoundFamilies
-    lines: tuple[str, ...] = ()  # the given lines: input, output and others
+    lines: tuple[str, ...] = ()  # lines from the user: input, output and others
 
     @cached_property
     def verdict(self) -> str:
         """DETERMINED, SHORTEST, CONTRADICTION or NO FAMILY.
 
-        DETERMINED: all programs of the stated class that fit are the same, from the size `first` on. SHORTEST: there
-        are others, or it is not known that there are none.
+        DETERMINED means that all programs of the stated class that fit are the same, from the size `first` on.
+        SHORTEST means that there are others, or that there may be.
         """
         if self.found.contradiction is not None:
             return "CONTRADICTION"
@@ -259,7 +259,7 @@ class FamilyInference(InferredRules):
 
     @property
     def determined(self) -> bool:
-        """Whether it is the only one of its class."""
+        """Whether it is the only such program of its class."""
         return self.verdict == "DETERMINED"
 
     @property
@@ -269,14 +269,14 @@ class FamilyInference(InferredRules):
 
     @cached_property
     def smallest(self) -> int:
-        """The smallest size at which the text is a program, as it is at all sizes above."""
+        """The size from which the text is a valid program at every size."""
         size = min(self.executions)
         while size > 1 and self._at_size(size - 1) is not None:
             size -= 1
         return size
 
     def algorithm(self, size: int) -> Algorithm:
-        """The program at a size.
+        """Returns the program at a size.
 
         >>> from bitwright import addition, executions, infer
         >>> found = infer({l: executions(addition(l), "states", states=300) for l in (5, 6)})
@@ -287,7 +287,7 @@ class FamilyInference(InferredRules):
         return RuleText.of(text).at({self.let: size}, "inferred")
 
     def text(self) -> str:
-        """A rule file: the verdict, the rules with their `let`, and in comments below them what is open.
+        """Returns a rule file: the verdict, the rules with their `let` line, and comments on what is open.
 
         >>> from bitwright import addition, executions, infer
         >>> found = infer({l: executions(addition(l), "states", states=300) for l in (5, 6, 7)})
@@ -299,7 +299,7 @@ class FamilyInference(InferredRules):
         return "\n".join([f"# {verdict}", *self.rules, "", *self.lines, "", *(f"# {line}" for line in more), ""])
 
     def to_dict(self) -> dict[str, Any]:
-        """All facts that `bitwright infer --json` prints, except the name of the file."""
+        """Returns all facts that `bitwright infer --json` prints, except the name of the file."""
         result: dict[str, Any] = {
             "inferred": self.inferred,
             "verdict": self.verdict,
@@ -331,18 +331,18 @@ class FamilyInference(InferredRules):
     @property
     def _fitted(self) -> Fitted:
         if self.found.fitted is None:
-            raise InputError(f"there is no program to give: {self.sentence}")
+            raise InputError(f"no program was inferred: {self.sentence}")
         return self.found.fitted
 
     @cached_property
     def rules(self) -> list[str]:
-        """The lines of the text, from its `let` on."""
+        """The lines of the rule text, beginning with its `let` line."""
         lines = rule_lines(self._fitted.evidence, self._fitted.cover.terms, self.let)
         return [f"let {self.let} = {max(self.executions)}", *lines]
 
     @cached_property
     def _failure(self) -> str | None:
-        """Why no program exists, after running every state of every size; None if one exists."""
+        """Why there is no program, after running every state of every size; None if there is one."""
         if self.found.fitted is None:
             return self.found.reason
         for size, executions in self.executions.items():
@@ -352,7 +352,7 @@ class FamilyInference(InferredRules):
         return None
 
     def _at_size(self, size: int) -> Program | None:
-        """The program at a size, from the rules alone; None if the text is not valid at that size."""
+        """Returns the program of the rules at a size; None if the text is not valid at that size."""
         found = RuleText.of("\n".join(self.rules)).at_or_none({self.let: size})
         return None if found is None else found.program
 
@@ -361,7 +361,7 @@ class FamilyInference(InferredRules):
         return ", ".join(map(str, self.executions))
 
     def report(self, most: int = _MOST_PRINTED) -> Iterator[str]:
-        """The verdict, its class, and what the states leave open: at most so many rules and configurations."""
+        """Yields the verdict, its class, and at most `most` rules and configurations that the states leave open."""
         if self.found.contradiction is not None:
             size, wrong = self.found.contradiction
             first, *more = Inference(self.executions[size], contradiction=wrong).report()
@@ -375,7 +375,7 @@ class FamilyInference(InferredRules):
                 yield from self._open(most)
 
     def _described(self) -> Iterator[str]:
-        """The program, its class and its theorem, or why that is not needed or does not apply."""
+        """Yields the program, its class and its theorem, or why the theorem does not apply."""
         let, fit = self.let, self._fitted
         rules = counted(sum("when " in line for line in self.rules), "rule")
         states = f"{counted(sum(map(len, self.executions.values())), 'state')} at {let} = {self._sizes}"
@@ -391,7 +391,7 @@ class FamilyInference(InferredRules):
         if any(array.halved for array in fit.evidence.arrays):
             yield "              every second position is an array of its own, x[2*j-1] and x[2*j], without slices"
         if (joins := self.found.joined) is not None:
-            yield f"  blocks      found: of at most {joins.most} bits, joined alike at every place and size"
+            yield f"  blocks      found: at most {joins.most} bits, joined in the same way at every position and size"
         if needs.size is None:
             flat = all(len(array.dimensions) == 1 for array in fit.evidence.arrays)
             what = "with |a| > 1" if flat else "of arrays that grow in two dimensions"
@@ -403,12 +403,12 @@ class FamilyInference(InferredRules):
         yield f"  valid       from {let} = {self.smallest}"
 
     def _open(self, most: int) -> Iterator[str]:
-        """What is not decided, and what data would decide it."""
+        """Yields what is not decided, and which data would decide it."""
         let, evidence, space, joins = self.let, self._fitted.evidence, self._fitted.space, self.found.joined
         if joins is not None and not joins.unique:
-            yield "  blocks      others explain the states too"
+            yield "  blocks      other blocks explain the states too"
         if self.found.larger is not None:
-            yield f"  blocks      with larger ones, such as {self.found.larger}, other programs fit or may fit too"
+            yield f"  blocks      with larger blocks, such as {self.found.larger}, other programs fit or may fit too"
         for family in evidence.families:
             if not family.unique:
                 names = " ".join(evidence.arrays[m].name for m in family.members)
@@ -453,19 +453,19 @@ def infer(
     lines: Sequence[str] = (),
     progress: Teller | Progress | bool | None = None,
 ) -> Inference | FamilyInference:
-    """Recovers rules from executions: which writes they confirm, exclude, or leave open.
+    """Recovers rules from executions, and reports which writes they confirm, exclude or leave open.
 
-    Executions of several sizes give a program for every size. Its indices are `a*i+b*l+c`, in the smallest class of
-    such indices in which a program fits.
+    Executions at several sizes yield a program for every size. Its indices have the form `a*i+b*l+c`, with the smallest
+    bounds on the coefficients for which a program fits.
 
     Args:
-        executions: states with their successors (`Executions.load` reads a file), several of these, or a dictionary
-            with those of each size, such as `{5: five, 6: six}`. Executions made by bitwright carry their size.
+        executions: states with their successors (`Executions.load` reads a file), a list of these, or a dictionary by
+            size, such as `{5: five, 6: six}`. Executions made by bitwright record their size.
         blocks: the bits that are read together: the blocks of a program or of a rule text, or a text such as
-            `"p[1] q[1]; c[1]"`. `find` searches for the smallest that explain the executions.
-        let: the name of the size, by default the one that the executions carry, or `l`.
+            `"p[1] q[1]; c[1]"`. `find` searches for the smallest blocks that explain the executions.
+        let: the name of the size; by default the name that the executions record, or `l`.
         lines: rule text added to the program for every size, such as `output sum = c[l] p`.
-        progress: True, or a function that is called with what is done and how much there is.
+        progress: True for lines on standard error, or a function that takes the work done and the total.
 
     >>> from bitwright import addition, executions
     >>> states = executions(addition(2), "states", states=300)
@@ -479,7 +479,9 @@ def infer(
             return _infer_families(by_size, name, blocks, _given_lines(lines), report)
     for setting, value in {"let": let, "line": lines or None}.items():
         if value is not None:
-            raise InputError(f"{option(setting)} goes with executions of several sizes, such as l=5:a.npz l=6:b.npz")
+            raise InputError(
+                f"{option(setting)} works only with executions of several sizes, such as l=5:a.npz l=6:b.npz"
+            )
     return _infer_one_size(by_size[0], blocks, tell)
 
 
@@ -501,7 +503,7 @@ def _infer_one_size(executions: Executions, blocks: Blocks, tell: Teller) -> Inf
 def _infer_families(
     executions: Mapping[int, Executions], let: str, blocks: Blocks, lines: tuple[str, ...], progress: Progress
 ) -> FamilyInference:
-    """The shortest program for every size, and whether it is the only one of its class."""
+    """Finds the shortest program for every size, and whether it is the only one of its class."""
     for size in executions:
         if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= _MOST_SIZE:
             raise InputError(f"a size is an integer from 1 to {_MOST_SIZE:,}, got {shorten(repr(size))}")
@@ -509,70 +511,68 @@ def _infer_families(
         raise InputError(f"a program for every size needs executions of two sizes or more, got {len(executions)}")
     names = {name.partition("[")[0] for one in executions.values() for name in one.names}
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", let) or let in {*NAMES, *KEYWORDS, *names}:
-        raise InputError(
-            f"the size needs a name that no bit has, other than i, j and words of the language, got '{shorten(let)}'"
-        )
+        raise InputError(f"the name of the size must not be i, j, a keyword or the name of a bit, got '{shorten(let)}'")
     ordered = dict(sorted(executions.items()))
     chosen = {size: _blocks(blocks, layout_of_names(one.names), {let: size})[1] for size, one in ordered.items()}
     known = {size: those for size, those in chosen.items() if those is not None}
     result = FamilyInference(ordered, let, find_families(ordered, known or None, progress, let), lines)
     if result.found.fitted is not None and not result.found.fitted.cover.terms:
-        raise InputError("these states turn no bit on, so there is no rule to write; give more states")
+        raise InputError("these states turn no bit on, so there is no rule to infer; give more states")
     if not result.inferred:
         return result
     try:
         result.algorithm(max(ordered))
     except ProgramError as error:
         problem = str(error).splitlines()[0]
-        raise InputError(f"the lines that were given do not fit what was inferred: {problem}") from None
+        raise InputError(f"the given lines do not fit the inferred program: {problem}") from None
     return result
 
 
-# What was given.
+# Arguments of `infer`.
 
 
 def _given_lines(lines: object) -> tuple[str, ...]:
-    """Lines to add to the rules."""
+    """Returns the checked lines to add to the rules."""
     if not isinstance(lines, list | tuple):
-        raise InputError(f"lines is a list of str, such as ['output y'], got {shorten(repr(lines))}")
+        raise InputError(f"lines must be a list of str, such as ['output y'], got {shorten(repr(lines))}")
     for line in lines:
         if not isinstance(line, str) or line.strip().split(" ")[0] not in _COPIED or "\n" in line.strip():
-            raise InputError(f"a line begins with one of {', '.join(_COPIED)}, got '{shorten(str(line))}'")
+            raise InputError(f"a line must begin with one of {', '.join(_COPIED)}, got '{shorten(str(line))}'")
     return tuple(line.strip() for line in lines)
 
 
 def _by_size(
     executions: Executions | Sequence[Executions] | Mapping[int, Executions], let: str | None
 ) -> tuple[str | None, dict[int, Executions]]:
-    """The name of the size, and the executions at each; no name, and all of them at 0, if they have one size."""
+    """Returns the name of the size and the executions by size; no name, and all of them under 0, for a single size."""
     if not isinstance(let, str | None):
-        raise InputError(f"{option('let')} is the name of the size, a str such as 'l', got {shorten(repr(let))}")
+        raise InputError(f"{option('let')} must be the name of the size, such as 'l', got {shorten(repr(let))}")
     given: Any = executions.values() if isinstance(executions, Mapping) else executions
     several: list[Executions] = list(given) if isinstance(executions, Mapping | list | tuple) else [given]
     for number, one in enumerate(several, 1):
         if not isinstance(one, Executions):
             got = f"a {type(one).__name__}"
-            raise InputError(f"give executions; Executions.load(path) reads a .npz file of some, got {got}")
+            raise InputError(f"give executions, which Executions.load(path) reads from a .npz file; got {got}")
         if not len(one):
-            raise InputError(f"executions number {number} hold no states; give at least one")
+            raise InputError(f"executions number {number} contain no states; give at least one")
     if isinstance(executions, Mapping):
         carried = {name for one in several for name in one.lets}
         return let or (carried.pop() if len(carried) == 1 else "l"), dict(executions)
     if not several:
-        raise InputError("give executions, at least one .npz file of them")
+        raise InputError("give at least one .npz file of executions")
     differ = sorted(name for name in several[0].lets if len({one.lets.get(name) for one in several}) > 1)
     if len(differ) > 1:
-        raise InputError(f"the executions differ in {listing(differ)}; only one number may grow, the others must agree")
+        raise InputError(f"the executions differ in {listing(differ)}; they may differ in one number only")
     parts: dict[int, list[tuple[str, Executions]]] = {}
     for number, one in enumerate(several, 1):
         if differ and one.lets.keys() != several[0].lets.keys():
-            raise InputError("give the size of every file, such as l=5:a.npz, or of none")
+            raise InputError("give the size of every file, such as l=5:a.npz, or of no file")
         parts.setdefault(one.lets[differ[0]] if differ else 0, []).append((f"number {number}", one))
     return (let or differ[0]) if differ else None, {size: joined(those) for size, those in parts.items()}
 
 
 def open_blocks(target: str | None, lets: Mapping[str, int]) -> Algorithm | RuleText | str:
-    """The blocks of the rule file that a target names, with these values of its `let` lines; or the target, as text."""
+    """Opens the blocks in a rule file, with these values of its `let` lines; returns any other target as text."""
     if target is None or not target.lower().endswith(".bw"):
         return target or FIND
     rules = RuleText.of(read_text(Path(target)))
@@ -581,7 +581,7 @@ def open_blocks(target: str | None, lets: Mapping[str, int]) -> Algorithm | Rule
 
 
 def _blocks(blocks: Blocks, layout: Layout, lets: Mapping[str, int]) -> tuple[Algorithm | None, list[list[int]] | None]:
-    """The blocks, with the algorithm that has them; None to search for them."""
+    """Returns the blocks, or None to search for them, and the algorithm that they come from, if any."""
     if isinstance(blocks, Algorithm) and lets and blocks.sizing is not None and blocks.sizing.text is not None:
         blocks = RuleText.of(blocks.sizing.text)
     if isinstance(blocks, RuleText):
@@ -591,12 +591,12 @@ def _blocks(blocks: Blocks, layout: Layout, lets: Mapping[str, int]) -> tuple[Al
         if program.layout != layout:
             shown, has = (" ".join(map(str, one.fields[:8])) for one in (program.layout, layout))
             raise InputError(
-                f"{algorithm.name} has other bits than the executions: {shown}, and they have {has}; give the size "
-                "that they are of"
+                f"{algorithm.name} has the bits {shown}, but the executions have {has}; give the program at the "
+                "size of the executions"
             )
         return algorithm, [program.block_members(block).tolist() for block in range(program.blocks)]
     if not isinstance(blocks, str):
-        raise InputError(f"blocks are an algorithm, a rule text, a text or 'find', got a {type(blocks).__name__}")
+        raise InputError(f"blocks must be an algorithm, rule text, a text or 'find', got a {type(blocks).__name__}")
     if blocks == FIND:
         return None, None
     if not (set(blocks) & set(" ;[\n")) and blocks not in layout:

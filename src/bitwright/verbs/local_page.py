@@ -30,17 +30,17 @@ from bitwright.verbs.open import check_tile
 
 
 def pasted_rules(text: str, name: str) -> Algorithm:
-    """The algorithm of rule text; raises ProgramError with all its problems."""
+    """Parses rule text; raises ProgramError with all its problems."""
     return parse(_plain(text), name)
 
 
 def pasted_nodes(text: str, name: str) -> NodeProgram:
-    """The node program of rule text; raises ProgramError with all its problems."""
+    """Parses the rule text of a node program; raises ProgramError with all its problems."""
     return parse_node_program(_plain(text), name)
 
 
 def pasted_sbn(text: str, name: str, machine: str) -> Algorithm:
-    """SBN assembly on machine A or B."""
+    """Assembles SBN code for machine A or B."""
     return on_sbn_machine(assemble(_plain(text), name), machine)
 
 
@@ -53,18 +53,18 @@ def pasted_image(
     width: int | None,
     dialect: str | None,
 ) -> SubleqProgram:
-    """SUBLEQ assembly, or an `image`; None takes what the text specifies.
+    """Assembles SUBLEQ code, or reads an `image`; for settings that are None, the text decides.
 
-    `check` may refuse a number of words of that width, before the machine is built, which may be large.
+    `check` may reject a number of words of some width before the machine, which may be large, is built.
     """
     source = parse_image(_plain(text)) if language == "image" else assemble_sq(_plain(text))
     return on_machine_v(source, name, words, width, dialect, check)
 
 
 def drawn_graph(names: Sequence[str], edges: Sequence[Sequence[int]], directed: bool) -> NamedGraph:
-    """A graph of named nodes, and edges by the numbers of their ends; raises InputError if it is not a graph."""
+    """Returns a graph of named nodes, with edges given by the numbers of their ends; raises InputError if invalid."""
     if not names:
-        raise InputError("a graph has at least one node; add one")
+        raise InputError("a graph needs at least one node; add one")
     if len(set(names)) < len(names):
         twice = next(name for at, name in enumerate(names) if name in names[:at])
         raise InputError(f"two nodes are called '{twice}'; give one of them another name")
@@ -80,7 +80,7 @@ def drawn_graph(names: Sequence[str], edges: Sequence[Sequence[int]], directed: 
 
 
 def whole_program(program: NodeProgram, graph: NamedGraph) -> tuple[Algorithm, Schema]:
-    """A node program on a graph, without inputs, and the schema that lists its inputs."""
+    """Returns a node program on a graph, without inputs, and the schema that lists its inputs."""
     topology = graph.topology
     schema = program.schema(topology.nodes, topology.ports)
     check_graph(program.name, schema, topology, graph.names)
@@ -88,7 +88,7 @@ def whole_program(program: NodeProgram, graph: NamedGraph) -> tuple[Algorithm, S
 
 
 def numbers_of(texts: Mapping[str, str]) -> dict[str, int]:
-    """Typed input values by name: decimal, negative, 0x or 0b."""
+    """Parses typed input values by name: decimal, negative, 0x or 0b."""
     return {name: parse_signed(text, f"input {shorten(name)}") for name, text in texts.items()}
 
 
@@ -103,11 +103,11 @@ Report = Callable[[int, int, int, Curve], None]  # the width, steps made, how ma
 
 
 def cells_of(what: Algorithm | NodeProgram | SubleqProgram, tile: object = 1) -> tuple[Pattern, str]:
-    """The pattern of a program's cells, and what a network that is correct on them runs, in words.
+    """Returns the pattern of a program's cells, and a description of what a network that is correct on them runs.
 
     Args:
         what: the program.
-        tile: the number of neighbouring cells taken as one, or "all" for the whole state.
+        tile: the number of neighbouring cells treated as one, or "all" for the whole state.
     """
     tile = check_tile(tile)
     if isinstance(what, Algorithm):
@@ -157,6 +157,6 @@ def _point(step: int, error: float) -> tuple[int, float]:
 
 
 def network_file(network: Network) -> bytes:
-    """The .safetensors file of a network."""
+    """Returns the .safetensors file of a network."""
     assert network.program is not None
     return network_bytes(network.weights, network.program)

@@ -1,4 +1,4 @@
-"""Networks of your own: the meaning of their columns, states to train them on, and their engines."""
+"""Your own networks: the meaning of their columns, states to train them on, and their engines."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _MOST = 1 << 20  # rows of a table
 def fit_model(
     model: Any, subjects: Programs, sizes: SizesAsked | None = None, tile: Tile | None = None
 ) -> tuple[FittedModel, Pattern]:
-    """A network with its columns, and the program or the kinds of cells that it is for.
+    """Returns a network with its columns, and the program or the kinds of cells that it is for.
 
-    Of the ways in which a network can read a program, exactly one must fit the numbers of its columns.
+    Of the ways in which a network can read a program, exactly one must fit its numbers of columns.
     """
     model = as_model(model)
     inputs, outputs = model.stack.inputs, model.stack.outputs
@@ -47,16 +47,16 @@ def fit_model(
     if len(fitting) == 1:
         return FittedModel(model, fitting[0]), fitting[0].of
     if fitting:
-        raise InputError(f"{model.name} could read states or cells of {name}; say which: {option('reads')}")
+        raise InputError(f"{model.name} could read states or cells of {name}; choose one with {option('reads')}")
     if not asked:
-        raise InputError(f"{model.name} is said to read {model.reads}, which is not what is asked for of {name}")
+        raise InputError(f"{model.name} is declared to read {model.reads}, which these settings exclude for {name}")
     tried = " or ".join(columns.sentence for columns in asked)
     given = f"it takes {counted(inputs, 'column')} and gives {outputs:,}"
     raise InputError(f"{model.name} does not fit {name}: {given}. A network reads {tried}")
 
 
 def _ways(subjects: Programs, sizes: SizesAsked | None, tile: Tile | None) -> Iterator[Pattern]:
-    """The whole state and the cells of these programs, where a network could read them."""
+    """Yields the whole state and the cells of these programs, where a network could read them."""
     if len(subjects) == 1 and isinstance(subjects[0], Algorithm) and sizes is None and tile in (None, "all"):
         yield Pattern.of_state(subjects[0].program)
     if tile != "all":
@@ -64,28 +64,28 @@ def _ways(subjects: Programs, sizes: SizesAsked | None, tile: Tile | None) -> It
 
 
 def kinds_of(programs: Programs, sizes: SizesAsked | None = None) -> Pattern:
-    """One cell of every kind that these programs have: at every size if that can be proved, else at their own."""
+    """Returns one cell of every kind in these programs: at every size if that can be proved, else at their own."""
     every = sizes is None and len(programs) == 1
     looked = at_every_size_or_own(programs[0]) if every else in_sizes(programs, sizes)
     return pattern_of([one.program for one in looked.programs])
 
 
 def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsked | None) -> StateTable:
-    """The table of `Model.table`."""
+    """Returns the table for `Model.table`."""
     from bitwright.proofs.exhaustion.judges import states_of, written_bits
 
     if reads not in READS:
-        raise InputError(f"{option('reads')} is {' or '.join(READS)}, got {reads!r}")
+        raise InputError(f"{option('reads')} must be {' or '.join(READS)}, got {reads!r}")
     subjects = as_programs(what)
     if reads == "cells":
         columns = ModelColumns(kinds_of(subjects, sizes))
     elif sizes is None and len(subjects) == 1 and isinstance(subjects[0], Algorithm):
         columns = ModelColumns(Pattern.of_state(subjects[0].program))
     else:
-        raise InputError(f"{option('sizes')}, several programs and node programs go with cells")
+        raise InputError(f"{option('sizes')}, several programs and node programs work only with cells")
     domain = states_of(columns, by_algorithm(subjects)[0], "states")
     if domain.size > _MOST:
-        raise InputError(f"there are {domain.size:,} states, more than the {_MOST:,} that a table holds")
+        raise InputError(f"there are {domain.size:,} states, more than a table's limit of {_MOST:,}")
     parts = []
 
     def look(matched: BoolArray, numbers: Any, step: int, times: int, own: slice) -> None:  # noqa: ARG001
@@ -106,7 +106,7 @@ def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsk
 
 
 def model_engine(algorithm: Algorithm, given: Any) -> Engine:
-    """The engine that runs a program by a network of your own."""
+    """Returns the engine that runs a program with your own network."""
     from bitwright.engines.cells.engine import CellEngine
     from bitwright.engines.external import ModelDecider
 

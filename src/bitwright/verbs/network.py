@@ -1,4 +1,4 @@
-"""A trained network: its weights, its purpose, and what is proved about it."""
+"""Trained networks: their weights, the program or cells that they are for, and what is proved about them."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Training:
     loss: float
     seeds: int  # that were tried
     seconds: float = 0.0
-    problem: str | None = None  # that local states are wrong, and what to do about it
+    problem: str | None = None  # why local states are wrong, and what to do about it
 
     def to_dict(self) -> dict[str, Any]:
-        """What `bitwright train --json` prints in addition to the facts of the network."""
+        """Returns what `bitwright train --json` prints in addition to the facts of the network."""
         return {
             "loss": self.loss,
             "seeds_tried": self.seeds,
@@ -56,8 +56,8 @@ class Training:
 class Network(Shown, Report):
     """Integer weights, and the program or the kinds of cells that they are for.
 
-    A network of cells runs every program made of its kinds. One of the whole state, which is one cell with all blocks,
-    runs one program in one size.
+    A network of cells runs every program made of its kinds. A network of the whole state, which is one cell with all
+    blocks, runs one program at one size.
 
     >>> from bitwright import addition, run, train
     >>> train(addition(4)).save("adder.safetensors")
@@ -71,12 +71,12 @@ class Network(Shown, Report):
     weights: IntegerNetwork
     pattern: Pattern | None  # its cells; None if the program of a whole-state file is not known
     algorithm: Algorithm | None = None  # for a network of the whole state, its program
-    name: str | None = None  # of its program, if that is known
+    name: str | None = None  # of its program, if known
     training: Training | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.weights, IntegerNetwork):
-            raise InputError(f"a Network holds integer weights, got a {type(self.weights).__name__}")
+            raise InputError(f"a Network needs integer weights, got a {type(self.weights).__name__}")
         if self.program is not None and self.weights.origin.program_id != self.program.id:
             raise InputError("these weights were trained for another program")
 
@@ -87,12 +87,12 @@ class Network(Shown, Report):
 
     @property
     def cells(self) -> bool:
-        """Whether it is a network of cells, not of a whole state."""
+        """Whether it is a network of cells and not of a whole state."""
         return self.pattern is not None and self.pattern.whole is None
 
     @property
     def width(self) -> int:
-        """Hidden units."""
+        """The number of hidden units."""
         return self.weights.shape.width
 
     @property
@@ -102,7 +102,7 @@ class Network(Shown, Report):
 
     @cached_property
     def tables(self) -> CellTables | None:
-        """Its outputs in every local state; None if these are too many, or if its program is not known."""
+        """Its outputs in every local state; None if there are too many, or if its program is not known."""
         if self.pattern is None or not are_few(self.pattern, self.width):
             return None
         return CellTables(network_decider(self.pattern, self.weights), range(len(self.pattern.kinds)))
@@ -120,12 +120,12 @@ class Network(Shown, Report):
 
     @property
     def proved(self) -> bool:
-        """Whether it was right in every state, or in every local state of its cells."""
+        """Whether it is correct in every state, or in every local state of its cells."""
         return self.claim is not None and self.claim.proved
 
     @property
     def sentence(self) -> str:
-        """A description, in a line."""
+        """A one-line description."""
         of = "the whole state"
         if self.cells and self.pattern is not None:
             of = f"{counted(len(self.pattern.kinds), 'kind')} of cells"
@@ -137,7 +137,7 @@ class Network(Shown, Report):
         return f"Network: {self.sentence}"
 
     def rows(self) -> list[str]:
-        """What is known about the local states that it was trained on.
+        """Returns what is known about the local states that it was trained on.
 
         >>> from bitwright import addition, train
         >>> train(addition(4)).rows()[0].partition(";")[0]
@@ -147,7 +147,7 @@ class Network(Shown, Report):
             return []
         what, tables = "local state" if self.cells else "state", self.tables
         if tables is None:
-            return [f"{readable(self.pattern.local_states)} {what}s are too many to check, so it is not proved"]
+            return [f"not proved: its {readable(self.pattern.local_states)} {what}s are too many to check"]
         states = counted(tables.states, what)
         verdict = f"{states}, {tables.wrong:,} wrong" if tables.wrong else f"proved on all {states}"
         margin = f"; smallest margin {thousandths(tables.margin)}" if isfinite(tables.margin) else ""
@@ -155,7 +155,7 @@ class Network(Shown, Report):
         return [f"{verdict}{margin}{exact if not tables.wrong else ''}"]
 
     def engine(self, what: Algorithm | Program, **settings: Unpack[EngineSettings]) -> Engine:
-        """The engine that runs a program by this network; its settings are those of `run`.
+        """Returns the engine that runs a program with this network; its settings are those of `run`.
 
         >>> from bitwright import addition, train
         >>> train(addition(4)).engine(addition(12)).cell_facts["local_states"]
@@ -166,10 +166,10 @@ class Network(Shown, Report):
         return engine_for(as_algorithm(what), None, self, settings)
 
     def save(self, path: str | PathLike[str], certificate: Certificate | None = None) -> None:
-        """Writes the network to a .safetensors file or to a folder, which `load` reads.
+        """Writes the network to a .safetensors file or to a folder, either of which `load` reads.
 
-        A name without an ending is a folder that the Hugging Face Hub takes as it is: model.safetensors, config.json,
-        a model card, and the `certificate`, or without one that of all its states if they are few.
+        A name without a suffix is a folder, ready for the Hugging Face Hub: model.safetensors, config.json, a model
+        card and the `certificate`. If none is given, one is made by trying all states, provided they are few.
 
         >>> from bitwright import addition, certify, run, train
         >>> adder = train(addition(4))
@@ -183,20 +183,23 @@ class Network(Shown, Report):
         from bitwright.verbs.folder import is_folder, save_folder
 
         if self.program is None:
-            raise InputError("the program of this network is not known; load it with its program: load(path, program)")
+            raise InputError("the program of this network is unknown; load it with its program: load(path, program)")
         place = as_path(path, "a network file")
         if is_folder(place, path):
             save_folder(self, place, certificate)
         elif certificate is not None:
-            raise InputError(f"a certificate goes with a folder; {place} is a file, and certificate.save writes one")
+            raise InputError(
+                f"a certificate is saved only with a folder, got {place}; use certificate.save(path) instead"
+            )
         else:
             save_network(self.weights, self.program, place)
 
     @classmethod
     def load(cls, path: str | PathLike[str], what: Any = None) -> Network:
-        """The network in a file, after checking that it is one and is as it was written.
+        """Reads a network from a file or folder, after checking that it is unchanged.
 
-        A network of the whole state says which program it is for if that is a shipped one; give it as `what` otherwise.
+        The file of a network of the whole state names its program only if that is a shipped one; otherwise give the
+        program as `what`.
 
         >>> from bitwright import addition, train
         >>> train(addition(3), tile="all", width=256).save("whole.safetensors")
@@ -210,7 +213,7 @@ class Network(Shown, Report):
         if pattern is not None:
             return Network(load_network(file, pattern.program), pattern)
         if isinstance(own, NodeProgram):
-            raise InputError(f"{own.name} is a node program, whose networks are of cells; {file} is of a whole state")
+            raise InputError(f"{own.name} is a node program and needs a network of cells; {file} is for a whole state")
         algorithm = own or known_algorithm(about.bits, about.examples, about.origin.program_id)
         if algorithm is None:
             return Network(read_network(file)[1], None)
@@ -218,10 +221,10 @@ class Network(Shown, Report):
         return Network(weights, Pattern.of_state(algorithm.program), algorithm, algorithm.name)
 
     def to_torch(self, what: Any) -> Any:
-        """One step of a program as a PyTorch module of states: `module(states, steps=1)` gives those that follow.
+        """Returns a program's step as a PyTorch module; `module(states, steps=1)` returns the following states.
 
-        States are tensors of 0 and 1, in any number of dimensions before the last, on any device; the bits are those of
-        the engine. `what` is the program: any one made of its kinds of cells, or its own for a whole state.
+        States are tensors of 0 and 1 with any number of leading dimensions, on any device; the resulting bits are those
+        of the engine. `what` is any program made of the network's kinds of cells or, for a whole state, its program.
 
         >>> import torch
         >>> from bitwright import addition, train
@@ -239,11 +242,11 @@ class Network(Shown, Report):
         return StepModule(program, self.weights, self.pattern or Pattern.of_state(program))
 
     def to_dict(self) -> dict[str, Any]:
-        """All facts about it, as `bitwright show --json` and `bitwright train --json` print them.
+        """Returns all facts about it, as `bitwright show --json` and `bitwright train --json` print them.
 
         >>> from bitwright import addition, train
-        >>> told = train(addition(4)).to_dict()
-        >>> told["claim"], told["wrong"], told["width"]
+        >>> facts = train(addition(4)).to_dict()
+        >>> facts["claim"], facts["wrong"], facts["width"]
         ('proved on all 16 local states', 0, 32)
         """
         held, origin, claim, about = self.weights, self.weights.origin, self.claim, dict[str, Any]()
@@ -275,7 +278,7 @@ class Network(Shown, Report):
 
     @property
     def trained_for(self) -> str:
-        """What it was trained for: a name and a bit length, kinds of cells, or the id of a program without a name."""
+        """What it was trained for: a shipped program and its bit length, kinds of cells, or the id of a program."""
         held, examples = self.weights, counted(self._templates, "example")
         if self.pattern is not None and self.cells:
             kinds, states = counted(len(self.pattern.kinds), "kind"), counted(self.pattern.local_states, "local state")
@@ -295,7 +298,7 @@ class Network(Shown, Report):
 
 
 def as_network(given: Any) -> Any:
-    """The given `Network`; one that was made elsewhere becomes a `Model`."""
+    """Returns a `Network` unchanged, and converts any other network to a `Model`."""
     if isinstance(given, Network):
         return given
     if isinstance(given, IntegerNetwork):
@@ -309,7 +312,7 @@ def as_network(given: Any) -> Any:
 
 
 def open_network(path: Path) -> Any:
-    """The network in a file; an ONNX file is a `Model`."""
+    """Reads the network in a file; an ONNX file yields a `Model`."""
     if path.suffix.lower() != ".onnx":
         return Network.load(path)
     from bitwright.networks.external import Model
@@ -325,5 +328,5 @@ def is_decoder_file(path: Path) -> bool:
 
 
 def _finite(margin: float) -> float | None:
-    """A margin for JSON, which has no infinity: None where nothing is at stake."""
+    """Returns a margin for JSON, which has no infinity; None if there is nothing to decide."""
     return margin if isfinite(margin) else None

@@ -1,4 +1,4 @@
-"""Proofs of one network: the programs that it is for, and every state of a domain tried."""
+"""Proves a network: finds the programs that it is for, and tries every state of a domain."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def network_target(
     domain: str | None = None,
     claimed: Certificate | None = None,
 ) -> ProofTarget:
-    """A network, and the program or the cells of programs that it is proved for."""
+    """Returns a network, and the program or the cells of programs for which it is to be proved."""
     weights: IntegerNetwork | FittedModel
     if is_model(network):
         model = as_model(network)
@@ -105,7 +105,7 @@ def _cells_target(
     tell: Teller,
     claimed: Certificate | None,
 ) -> ProofTarget:
-    """A network of cells, after checking that the programs have cells of its kinds only."""
+    """Returns a network of cells, after checking that all cells of the programs are of its kinds."""
     first, pattern = by_algorithm(programs)[0], target.pattern
     target = replace(target, tile=1)
     if first.program == pattern.program and len(programs) == 1 and sizes is None:
@@ -113,7 +113,7 @@ def _cells_target(
     with tell.working("comparing kinds of cells") as step:
         looked = _programs_to_compare(programs, pattern, sizes, claimed)
         here = [*looked.programs]
-        if sizes is None and claimed is not None:  # the program that is given, too
+        if sizes is None and claimed is not None:  # also check the given program
             here += by_algorithm(programs)
         found: list[tuple[Tile, tuple[Program, Any]]] = []
         for number, one in enumerate(here):
@@ -124,7 +124,7 @@ def _cells_target(
             except OtherKindError as error:
                 where = f"{at_size(first.name, size_of(one))}: {error}"
                 if claimed is not None and number < len(looked.programs) and looked.text == claimed.sizes is not None:
-                    raise ProofError(f"the certificate says sizes = {claimed.sizes}, but {where}") from None
+                    raise ProofError(f"the certificate claims the sizes {claimed.sizes}, but {where}") from None
                 raise OtherKindError(where) from None
             found.append((tile, (one.program, own)))
     tiles = sorted({tile for tile, _ in found}, key=str) or [1]
@@ -140,7 +140,7 @@ def _cells_target(
 def _programs_to_compare(
     programs: Programs, pattern: Pattern, sizes: SizesAsked | None, claimed: Certificate | None
 ) -> InSizes:
-    """The programs whose cells are compared: at every size if that can be proved and the network has all kinds."""
+    """Returns the programs to compare: at every size if that can be proved and the network has all their kinds."""
     if claimed is not None:
         return in_claimed_sizes(claimed.sizes, programs, sizes)
     if sizes is not None or len(programs) > 1:
@@ -156,10 +156,10 @@ def _programs_to_compare(
 
 
 def _covered(target: ProofTarget, tiles: Sequence[Tile]) -> str:
-    """A note on the program and the sizes that were compared."""
+    """Returns a note on the program and the sizes that were compared."""
     name, graphs = target.algorithm.name, target.about.graphs
     what = name if graphs and target.sizes is None else at_size(name, target.sizes)
-    tiled = "" if tiles == [1] else f", {' or '.join(map(str, tiles))} neighbouring cells as one"
+    tiled = "" if tiles == [1] else f", with {' or '.join(map(str, tiles))} neighbouring cells as one"
     return f"all cells of {what}{f', on {graphs},' if graphs else ''} are of the network's kinds{tiled}"
 
 
@@ -177,16 +177,16 @@ class ProofWork:
         return Workers.parse(self.workers, str(self.device or "cpu"))
 
     def prepare(self, target: ProofTarget, domain: str, check: bool = False) -> ProofTask:
-        """The proof task, on a GPU if the CPU would take long and no device was chosen.
+        """Returns the proof task, on a GPU if the CPU would take long and no device was chosen.
 
-        Raises InputError if workers cannot share it, or if it takes more than a day.
+        Raises InputError if workers cannot share it, or if it would take more than a day.
         """
         assert target.network is not None
         task = ProofTask(target.algorithm, target.network, domain, str(self.device or "cpu"))
         error, shorter = _shorter_proof(task, target.tile, check)
         if task.domain.size >= MOST and domain != "cells":
             many = shorten(task.domain.size, 24)
-            raise error(f"there are {many} {task.unit}, more than can be tried; {shorter or 'take a smaller program'}")
+            raise error(f"there are {many} {task.unit}, too many to try; {shorter or 'use a smaller program'}")
         check_size(task)
         size, seconds = counted(task.domain.size, task.unit[:-1]), expected_seconds(task, self.who)
         movable = self.device is None and self.who.kind == "serial" and isinstance(task.network, IntegerNetwork)
@@ -197,25 +197,25 @@ class ProofWork:
         if seconds > _DAY:
             what = f"{size} would take about {duration(seconds)} here, more than a day"
             raise error("; ".join(filter(None, (what, shorter))))
-        self.tell.note(f"{size} to try, about {duration(seconds)}")
+        self.tell.note(f"trying {size} takes about {duration(seconds)}")
         return task
 
 
 def _shorter_proof(task: ProofTask, tile: Tile, check: bool) -> tuple[type[InputError], str]:
-    """The error for a proof that takes too long, and what to do instead."""
+    """Returns the error for a proof that takes too long, and advice."""
     if check:
-        return InputError, f"{option('check')} tries all that the certificate speaks of"
+        return InputError, f"{option('check')} tries every state that the certificate covers"
     if task.domain_name == "cells":
-        fewer = f"a smaller {option('tile')} of train has" if tile != 1 else "cells of fewer blocks have"
-        return InputError, f"{fewer} fewer local states"
-    shorter = f"{option('domain')} runs tries the states of all runs alone" * (task.domain_name == "states")
+        fewer = f"train with a smaller {option('tile')}" if tile != 1 else "use cells with fewer blocks"
+        return InputError, f"{fewer}, which have fewer local states"
+    shorter = f"{option('domain')} runs tries only the states of all runs" * (task.domain_name == "states")
     if (states := _local_states(task.algorithm)) is None:
         return InputError, shorter
     return TrainCellsError, f"{shorter}; a network of its cells has {counted(states, 'local state')}".lstrip("; ")
 
 
 def _local_states(algorithm: Algorithm) -> int | None:
-    """The number of local states of a program's cells, or None if there are too many."""
+    """Returns the number of local states of a program's cells, or None if there are too many."""
     try:
         states = pattern_of([algorithm.program]).local_states
     except BitwrightError:
@@ -224,7 +224,7 @@ def _local_states(algorithm: Algorithm) -> int | None:
 
 
 def prove_network(target: ProofTarget, domain: str | None, work: ProofWork) -> NetworkVerdict:
-    """The verdict for a network, after every state of the domain is tried."""
+    """Tries every state of the domain, and returns the verdict for a network."""
     task = work.prepare(target, domain or usual_domain(target.algorithm.program))
     with work.tell.working(task.unit) as step:
         how: dict[str, Any] = {"workers": work.who, "progress": step, "file": work.file, "device": task.device}
@@ -233,7 +233,7 @@ def prove_network(target: ProofTarget, domain: str | None, work: ProofWork) -> N
 
 
 def check_network(own: NetworkVerdict, target: ProofTarget, work: ProofWork) -> NetworkVerdict:
-    """The verdict of a certificate, after every state is tried again; raises ProofError if it does not hold."""
+    """Tries every state again, and returns the verdict of a certificate; raises ProofError if it does not hold."""
     assert target.network is not None
     check_subject(own, target.algorithm, target.network)
     task = work.prepare(target, own.domain, check=True)

@@ -1,4 +1,4 @@
-"""Views for notebooks: programs, algorithms, traces, runs, networks and certificates as HTML."""
+"""Shows programs, algorithms, traces, runs, networks and certificates as HTML in notebooks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_ROWS, MOST_STEPS, MOST_BYTES = 30, 120, 4 << 20  # notebooks store everythi
 
 @singledispatch
 def html_of(thing: object) -> str:
-    """HTML for a notebook."""
+    """Returns HTML for a notebook."""
     raise TypeError(f"there is no view of {type(thing).__name__}")
 
 
@@ -64,7 +64,7 @@ def _(run: Run) -> str:
         except InputError:
             page = ""
     if 0 < len(page) <= MOST_BYTES:
-        # Without allow-same-origin the page can read nothing of the notebook around it.
+        # Without allow-same-origin, the page cannot read the notebook around it.
         return (
             f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts" width="100%" height="640" '
             'style="border:1px solid #8884;border-radius:8px" title="Trace"></iframe>'
@@ -110,13 +110,13 @@ def _(network: Network) -> str:
 
 
 def _report(headline: str, rows: Sequence[Sequence[str]], good: bool) -> str:
-    """A headline in the colour of the verdict, and rows below it."""
+    """Returns a headline in the colour of the verdict, and rows below it."""
     colour = "#00815d" if good else "#c8321f"
     return f'<div><strong style="color:{colour}">{escape(headline)}</strong>{_table(rows)}</div>'
 
 
 def _table(rows: Sequence[Iterable[str]]) -> str:
-    """Rows of cells of text."""
+    """Returns rows of text as a table."""
     cells = [[f'<td style="text-align:left">{escape(cell)}</td>' for cell in row] for row in rows[:MOST_ROWS]]
     more = f"<p>and {len(rows) - MOST_ROWS:,} more</p>" if len(rows) > MOST_ROWS else ""
     return f"<table>{''.join(f'<tr>{chr(10).join(row)}</tr>' for row in cells)}</table>{more}"

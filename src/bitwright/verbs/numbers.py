@@ -1,4 +1,4 @@
-"""Numbers as users type and read them: NAME=NUMBER, positions, other bases, JSON."""
+"""Reads numbers that users type (NAME=NUMBER, positions) and prints numbers in several bases and as JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bitwright.common.errors import InputError, option, shorten
 
 
 def parse_values(pairs: Sequence[str], what: str = "input") -> dict[str, int]:
-    """Numbers given as NAME=NUMBER, by name; errors call each of them `what`.
+    """Parses numbers written as NAME=NUMBER; errors call each of them `what`.
 
     >>> parse_values(["a=7", "b=0x10"])
     {'a': 7, 'b': 16}
@@ -30,14 +30,14 @@ def parse_values(pairs: Sequence[str], what: str = "input") -> dict[str, int]:
 
 
 def parse_order(text: str) -> list[int]:
-    """`3,1,2` as a list of positions."""
+    """Parses positions such as `3,1,2`."""
     from bitwright.common.bits import parse_number
 
     return [parse_number(part, f"each position of {option('order')}") for part in text.split(",")]
 
 
 def parse_two(given: Mapping[str, str]) -> dict[str, int]:
-    """Two numbers, by the names of their inputs."""
+    """Parses two numbers, by the names of their inputs."""
     from bitwright.common.bits import parse_number
 
     which = ("the first number", "the second number")
@@ -45,7 +45,7 @@ def parse_two(given: Mapping[str, str]) -> dict[str, int]:
 
 
 def in_base_of(given: Iterable[str], numbers: Iterable[int], bits: Iterable[int] = repeat(0)) -> list[str]:
-    """Numbers in the base of the given ones, 0x or 0b; in binary with that many bits.
+    """Formats numbers in the base of the given texts (0x, 0b or decimal); binary numbers have that many bits.
 
     >>> in_base_of(["0b101", "0b1"], [6], [5])
     ['0b00110']
@@ -59,7 +59,7 @@ def in_base_of(given: Iterable[str], numbers: Iterable[int], bits: Iterable[int]
 
 
 def json_text(document: Mapping[str, object]) -> str:
-    """A document as JSON, with integers of any length."""
+    """Formats a document as JSON, with integers of any length."""
     from bitwright.common.bits import any_digits
 
     with any_digits():

@@ -1,4 +1,4 @@
-"""Opens a program: a shipped name, a file of any kind, or a machine and an image."""
+"""Opens a program: a shipped algorithm, a file of any kind, or an image for machine V."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from os.path import exists  # unlike Path.exists, it accepts names of any length
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bitwright.common.errors import InputError, option, suggestion
+from bitwright.common.errors import InputError, option, shorten, suggestion
 from bitwright.common.files.storage import as_path
 from bitwright.common.lazy import is_a
+from bitwright.verbs.reports import refuse
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -26,13 +27,13 @@ if TYPE_CHECKING:
 SIZED = ("addition", "multiplication", "permutation")  # available in every bit length
 NAMES = (*SIZED, "machine-v")
 IMAGES = (".dec", ".sq")
-MOST_TILE = 16  # neighbouring cells that are taken as one
+MOST_TILE = 16  # neighbouring cells that are treated as one
 _MACHINES = "bitwright.machines.programs"
 
 
 @dataclass(frozen=True)
 class MachineChoice:
-    """The machine that a program runs on; None for the settings that the program itself gives."""
+    """The machine that a program runs on; settings that are None are those of the program."""
 
     letter: str | None = None  # A or B for SBN, V for SUBLEQ
     words: int | None = None
@@ -45,7 +46,7 @@ class MachineChoice:
 
 
 def package_of(target: str) -> Any:
-    """The package of machines for its files and names, loaded only then; None for rule text and shipped algorithms."""
+    """Imports the package of machines for its files and names; returns None for rule files and shipped algorithms."""
     of_machines = target == "machine-v" or Path(target).suffix.lower() in (".sbn", *IMAGES)
     return import_module(_MACHINES) if of_machines else None
 
@@ -61,17 +62,17 @@ def open_program(
     dialect: str | None = None,
     **lets: int,
 ) -> Algorithm | NodeProgram:
-    """The program in a file. Rules for the nodes of graphs are a NodeProgram, which `run` takes with a graph.
+    """Opens the program in a file. Rules for the nodes of graphs yield a NodeProgram, which `run` takes with a graph.
 
-    A rule that is valid but probably a mistake is a `BitwrightWarning`.
+    Issues a `BitwrightWarning` for a rule that is valid but probably a mistake.
 
     Args:
         path: a file of rules (.bw), SBN (.sbn), SUBLEQ (.sq) or an image (.dec), or the name of a shipped algorithm.
         bits: the bit length of a shipped algorithm.
-        order: for "permutation", where each bit goes.
+        order: for "permutation", the destination of each bit.
         machine: "A" or "B" (the default) for SBN.
-        words, word_width, dialect: machine V for an image, which does not name its own.
-        lets: values that replace those of `let` lines, such as l=1000.
+        words, word_width, dialect: the machine V for an image, unless the image sets them.
+        lets: values that replace those in `let` lines, such as l=1000.
 
     >>> import bitwright
     >>> lines = ["let l = 3", "bits p[l]", "block p[1..l]", "when p[1]=1 write p[2]", "input p", "steps 1"]
@@ -114,76 +115,52 @@ def opened(
     network: Network | Model | None = None,
     nodes: bool = False,
 ) -> Algorithm | NodeProgram:
-    """The program with this name, or in this file of any kind.
+    """Opens the program with this name or in this file; a node program is rejected without `nodes`.
 
-    A name is the algorithm in the size that `network` was trained for, or that `values` need. With `nodes` a
-    node program is given as it is; otherwise it is refused.
+    A shipped algorithm gets the size that `network` was trained for, or that `values` need.
     """
-    from bitwright.common.bits import shorten
-    from bitwright.rules.text import load_any
-
-    path = as_path(target, "a program")
+    path, package = as_path(target, "a program"), package_of(target)
     if path.suffix.lower() == ".safetensors":
-        raise InputError(
-            f"{target} is a network, not a program; name the program here, and give the network as {option('network')} "
-            "where one is taken"
-        )
+        raise InputError(f"{target} is a network; give a program here, and the network as {option('network')}")
     if path.suffix.lower() == ".task":
-        raise InputError(
-            f"{target} is a task of a transformer, which certify, train and check take; the others take programs"
-        )
-    package = package_of(target)
-    if lets and (target in NAMES or package is not None):
-        raise InputError(
-            f"{option('let')} goes with rule files (.bw): it gives a value in place of that of a 'let' line"
-        )
+        raise InputError(f"{target} is a transformer task, which only certify, train and check take; give a program")
+    if target in NAMES or package is not None:
+        refuse("works only with rule files (.bw)", let=lets or None)
     if package is not None:
-        if bits is not None or order is not None:
-            raise InputError(
-                f"{option('bits')} and {option('order')} do not go with programs for machines: SBN has a .width of its "
-                "own, and machine V its words and their width"
-            )
-        found: Algorithm = package.open_program(target, **vars(machine or MachineChoice()))
-        return found
-    if machine is not None:
-        raise InputError(
-            f"{option('machine')} goes with .sbn, .sq and .dec programs and machine-v only, and so do its options"
-        )
-    if order is not None and bits is not None and target == "permutation":
-        raise InputError(f"{option('order')} says how many bits there are; leave out {option('bits')}")
-    if order is not None and target != "permutation":
-        raise InputError(f"{option('order')} goes with permutation only")
+        refuse("cannot be used with programs for machines, which set their own sizes", bits=bits, order=order)
+        algorithm: Algorithm = package.open_program(target, **vars(machine or MachineChoice()))
+        return algorithm
+    refuse("works only with .sbn, .sq and .dec programs and machine-v", machine=machine)
+    if target != "permutation":
+        refuse("works only with permutation", order=order)
+    elif order is not None:
+        refuse(f"cannot be used with {option('order')}, which determines the number of bits", bits=bits)
     if target in SIZED:
         return shipped(target, values or {}, bits, order, network, default_bits=default_bits)
-    if bits is not None:
-        raise InputError(
-            f"{option('bits')} goes with {', '.join(NAMES)}; for a rule file give {option('let')} NAME=NUMBER"
-        )
+    refuse(f"works only with {', '.join(NAMES)}; rule files take {option('let')} NAME=NUMBER", bits=bits)
     if not path.suffix and not exists(target):
         raise InputError(
             f"'{shorten(target)}' is neither a file nor one of {', '.join(NAMES)}{suggestion(target, NAMES)}"
         )
+    from bitwright.rules.text import load_any
+
     rules = load_any(target, lets)
     if is_node_program(rules) and not nodes:
         raise InputError(
-            f"{rules.name} is a node program: run and trace take it with {option('graph')}, show and certify with "
-            f"{option('tile')} 1, and train as it is"
+            f"{rules.name} is a node program; use run or trace with {option('graph')}, or show, certify or train with "
+            f"{option('tile')} 1"
         )
     return rules
 
 
 def named_algorithm(name: str, bits: int = 4, order: Sequence[int] | None = None, counter: bool = False) -> Algorithm:
-    """A shipped algorithm; a permutation without an order reverses the bits."""
+    """Returns a shipped algorithm; a permutation without an order reverses the bits."""
     from bitwright.rules.algorithms import addition, multiplication, permutation
     from bitwright.rules.algorithms.arithmetic import check_bits
 
     if name == "permutation":
         return permutation(range(check_bits(bits), 0, -1) if order is None else order)
-    if name == "addition":
-        return addition(bits, counter)
-    if name == "multiplication":
-        return multiplication(bits)
-    raise InputError(f"there is no algorithm '{name}'; there are {', '.join(SIZED)}{suggestion(name, SIZED)}")
+    return addition(bits, counter) if name == "addition" else multiplication(bits)
 
 
 def shipped(
@@ -194,64 +171,56 @@ def shipped(
     network: Network | Model | None = None,
     default_bits: int = 4,
 ) -> Algorithm:
-    """A shipped algorithm in the given size, the size of a network of the whole state, or the size that values need."""
+    """Returns a shipped algorithm at the given size, that of a network of the whole state, or that of the values."""
+    from bitwright.common.bits import width_of
+
+    numbers: list[Any] = []
+    for value in values.values():
+        several = value.tolist() if hasattr(value, "tolist") else value
+        numbers += several if isinstance(several, list | tuple | range) else [several]
+    needed = max((width_of(number) for number in numbers if isinstance(number, int)), default=default_bits)
     if network is None or getattr(network, "cells", True):
-        return named_algorithm(name, _width(values, default_bits) if bits is None else bits, order)
-    from bitwright.common.bits import shorten, width_of
+        return named_algorithm(name, needed if bits is None else bits, order)
     from bitwright.rules.algorithms.arithmetic import order_of
 
-    held: Any = network
-    found, trained = held.algorithm, f"this network was trained for {held.trained_for}"
-    if found is None or found.name != name:
+    whole: Any = network
+    algorithm: Algorithm | None = whole.algorithm
+    trained = f"this network was trained for {whole.trained_for}"
+    if algorithm is None or algorithm.name != name:
         raise InputError(f"{trained}, not for {name}")
-    length = len(found.inputs[0].bits)
-    if bits is not None and bits != length:
+    length = len(algorithm.inputs[0].bits)
+    if bits not in (None, length):
         raise InputError(f"{trained}, got {option('bits')} {shorten(bits)}; leave it out, or choose another network")
-    if order is not None and list(order) != order_of(found):
-        own, asked = (shorten(",".join(map(str, places))) for places in (order_of(found), order))
+    if order is not None and list(order) != order_of(algorithm):
+        trained_order, given = (shorten(",".join(map(str, places))) for places in (order_of(algorithm), order))
         raise InputError(
-            f"{trained} in the order {own}, got {option('order')} {asked}; leave it out, or choose another network"
+            f"{trained} in the order {trained_order}, got {option('order')} {given}; leave it out, or choose another "
+            "network"
         )
-    for given, value in values.items():
-        if isinstance(value, int) and width_of(value) > length and given in {word.name for word in found.inputs}:
-            raise InputError(f"{trained}; {given} is {shorten(value)}, which needs {width_of(value):,}")
-    algorithm: Algorithm = found
+    if values and needed > length:
+        raise InputError(f"{trained}, but the inputs need {needed:,} bits; choose another network")
     return algorithm
 
 
-def _width(values: Mapping[str, Any], default: int) -> int:
-    """The number of bits that the largest value needs."""
-    from bitwright.common.bits import width_of
-
-    numbers: list[int] = []
-    for value in values.values():
-        several = value.tolist() if hasattr(value, "tolist") else value
-        several = several if isinstance(several, list | tuple | range) else [several]
-        numbers += [one for one in several if isinstance(one, int)]
-    return max(map(width_of, numbers), default=default)
-
-
 def open_subleq(target: str, choice: MachineChoice | None = None) -> SubleqProgram:
-    """Machine V with the image to run; the choice or the program itself gives its size."""
-    found: SubleqProgram = import_module(_MACHINES).open_subleq(target, **vars(choice or MachineChoice()))
-    return found
+    """Opens an image for machine V; the size of the machine comes from the choice or from the image."""
+    program: SubleqProgram = import_module(_MACHINES).open_subleq(target, **vars(choice or MachineChoice()))
+    return program
 
 
 def check_tile(tile: object) -> Tile:
-    """The checked number of neighbouring cells taken as one, or "all"."""
-    from bitwright.common.bits import shorten
-
+    """Returns a valid number of neighbouring cells treated as one, or "all"."""
     if tile == "all":
         return "all"
     if type(tile) is not int or not 1 <= tile <= MOST_TILE:
         raise InputError(
-            f"{option('tile')} is an integer from 1 to {MOST_TILE}, or all (the whole state), got {shorten(str(tile))}"
+            f"{option('tile')} must be between 1 and {MOST_TILE}, or all (the whole state), got {shorten(str(tile))}"
         )
     return tile
 
 
 def of_bits(what: Algorithm | NodeProgram) -> Algorithm:
-    """The algorithm; for a node program its first schema."""
+    """Returns the algorithm, or the first schema of a node program."""
     return what.schemas()[0] if is_node_program(what) else what
 
 
@@ -261,7 +230,7 @@ def is_for_machine_v(what: object) -> TypeIs[SubleqProgram]:
 
 
 def is_image(target: str) -> bool:
-    """Whether a target is for machine V: an image, an assembly text, or the machine by its name."""
+    """Whether a target is for machine V: an image, an assembly file, or the name of the machine."""
     return target == "machine-v" or Path(target).suffix.lower() in IMAGES
 
 
@@ -271,7 +240,7 @@ def is_node_program(what: object) -> TypeIs[NodeProgram]:
 
 
 def as_algorithm(what: Algorithm | Program) -> Algorithm:
-    """The algorithm; a program alone becomes one that runs until nothing changes."""
+    """Returns the algorithm; a bare program becomes an algorithm that runs until nothing changes."""
     from bitwright.rules import Algorithm, Program
 
     if isinstance(what, Algorithm):
@@ -279,17 +248,15 @@ def as_algorithm(what: Algorithm | Program) -> Algorithm:
     if isinstance(what, Program):
         return Algorithm("program", what)
     if is_node_program(what):
-        raise InputError(f"{what.name} is a node program, which runs on a graph: pass what.on(graph) instead")
+        raise InputError(f"{what.name} is a node program, which runs on a graph; give what.on(graph) instead")
     hint = ""
     if isinstance(what, str | PathLike):
-        hint = "; open(path) loads one from a file"
+        hint = "; open(path) reads a file"
     elif isinstance(getattr(what, "program", None), Program):  # a machine
-        hint = "; give the program in its attribute: what.program"
+        hint = "; give its program: what.program"
     raise InputError(f"give an Algorithm or a Program, got a {type(what).__name__}{hint}")
 
 
 def subject(what: Algorithm | Program | NodeProgram) -> Algorithm | NodeProgram:
-    """The program, as an algorithm if it has no inputs and outputs; raises InputError for anything else."""
-    from bitwright.rules import Algorithm
-
-    return what if isinstance(what, Algorithm) or is_node_program(what) else as_algorithm(what)
+    """Returns a program as an algorithm, or a node program as it is; raises InputError for anything else."""
+    return what if is_node_program(what) else as_algorithm(what)

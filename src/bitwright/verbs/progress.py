@@ -1,4 +1,4 @@
-"""Progress of long work: notes, how much is done, and when loops are being compiled."""
+"""Reports on long work: notes, the amount done, and the compilation of loops."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class Teller(Protocol):
     """A listener to long work."""
 
     def note(self, text: str) -> None:
-        """Reports something worth knowing that is not the result."""
+        """Reports information that is not part of the result."""
 
     def working(self, what: str, *, at_most: bool = False) -> AbstractContextManager[Progress]:
-        """A context for work; it gives a function to call with the amount done and the total.
+        """Returns a context for some work, which yields a function to call with the amount done and the total.
 
-        With `at_most` the total is an upper bound, which the work may not reach.
+        With `at_most`, the total is an upper bound that the work may not reach.
         """
 
 
@@ -28,7 +28,7 @@ class Listener:
 
     def __init__(self, given: Progress | bool | None) -> None:
         self._given = given
-        as_progress(given, "")  # refuses what cannot be called
+        as_progress(given, "")  # rejects a value that cannot be called
 
     def note(self, text: str) -> None:
         if self._given is True:
@@ -40,7 +40,7 @@ class Listener:
 
 
 def teller(given: Teller | Progress | bool | None) -> Teller:
-    """The listener for True (lines on standard error), a function, a Teller or None (silence)."""
+    """Returns the listener for True (lines on standard error), a function, a Teller or None (silence)."""
     return cast(Teller, given) if hasattr(given, "working") else Listener(given)
 
 
@@ -48,9 +48,9 @@ _said: set[str] = set()  # in this process
 
 
 def say_compiling(tell: Teller | None = None) -> bool:
-    """Reports that loops are compiled before the first of many runs; returns whether any are.
+    """Reports that loops are compiled before the first of many runs; returns whether any have to be.
 
-    In Python it is printed once, on standard error, even without a listener.
+    In Python, the note is printed once, on standard error, even if there is no listener.
     """
     from bitwright.runs.sliced import COMPILING, to_be_compiled
 

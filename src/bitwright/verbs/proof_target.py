@@ -25,12 +25,12 @@ NOTHING = InSizes(None, ())
 
 @dataclass(frozen=True)
 class ProofTarget:
-    """The claim to prove: a network, or the limit, is right for a program or for the cells of programs."""
+    """The claim to prove: a network or the limit is correct for a program or for the cells of programs."""
 
     algorithm: Algorithm  # the program, or the pattern of the cells
     pattern: Pattern
     network: IntegerNetwork | FittedModel | None = None  # None: the limit
-    programs: InSizes = NOTHING  # that are made of these cells; none for a pattern by itself
+    programs: InSizes = NOTHING  # the programs made of these cells; none for a pattern by itself
     stated: Algorithm | None = None  # the program whose function is proved
     tile: Tile = "all"  # how many neighbouring cells of the programs are one
     names: BitNames = field(default_factory=dict)
@@ -41,7 +41,7 @@ class ProofTarget:
 
     @property
     def sizes(self) -> str | None:
-        """For cells: the sizes at which the program was found to have these kinds only."""
+        """For cells: the sizes at which all cells of the program are of these kinds."""
         return self.programs.text if self.cells else None
 
     @property
@@ -55,8 +55,8 @@ class ProofTarget:
 
     @property
     def graphs(self) -> str | None:
-        """For single cells of a node program, the graphs on which they are of these kinds."""
-        return self.programs.graphs if self.cells and self.tile == 1 else None  # a tile of a graph is no tile of others
+        """For single cells of a node program, the graphs on which all cells are of these kinds."""
+        return self.programs.graphs if self.cells and self.tile == 1 else None  # tiles depend on the graph
 
 
 def limit_target(
@@ -68,21 +68,21 @@ def limit_target(
     padding: int | None = None,
     claimed: Certificate | None = None,
 ) -> ProofTarget:
-    """The limit of networks of a whole state, or of cells at the given or `claimed` sizes."""
+    """Returns the limit as the subject of a proof: for a whole state, or for cells at the given or `claimed` sizes."""
     first = by_algorithm(programs)[0]
     single = first if len(programs) == 1 and first is programs[0] else None
     if claimed is None:
         tile = tile or ("all" if single is not None and sizes is None else 1)
         if tile == "all" and (sizes is not None or any(map(is_node_program, programs))):
-            raise InputError(f"sizes and node programs are proved by their cells; leave out {option('tile')} all")
+            raise InputError(f"sizes and node programs are proved through their cells; leave out {option('tile')} all")
     elif claimed.cells and not is_pattern(first.program):
         tile = tile or 1
     elif sizes is not None or tile is not None:
-        raise InputError(f"the certificate is not one of cells; leave out {option('sizes')} and {option('tile')}")
+        raise InputError(f"this certificate is not about cells; leave out {option('sizes')} and {option('tile')}")
     else:
         tile = "all"
     if tile == "all":
-        pattern = choose_pattern(by_algorithm(programs), tile, n, padding)  # refuses several
+        pattern = choose_pattern(by_algorithm(programs), tile, n, padding)  # rejects several programs
         own = NOTHING if claimed is not None and is_pattern(first.program) else in_sizes([first])
         return ProofTarget(first, pattern, None, own, first)
 
@@ -95,5 +95,5 @@ def limit_target(
         looked.check_covered_by(pattern, first.name, tile)
     elif sizes is None and claimed.sizes is not None:
         for one in by_algorithm(programs):
-            tile_of(one.program, pattern)  # refuses cells of other kinds
+            tile_of(one.program, pattern)  # rejects cells of other kinds
     return ProofTarget(Algorithm(f"cells of {first.name}", pattern.program), pattern, None, looked, single, tile)

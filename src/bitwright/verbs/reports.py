@@ -1,4 +1,4 @@
-"""The result of a verb as one value: a headline, rows below it, and the data that `--json` prints."""
+"""The result of a verb: a headline, rows below it, and the data that `--json` prints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def refuse(why: str, **given: object) -> None:
 
 @dataclass(frozen=True, repr=False)
 class Summary(Shown, Report):
-    """A headline, rows and data; true unless it reports a problem."""
+    """A headline, rows and data; false if it reports a problem."""
 
     headline: str
     lines: Sequence[str] = ()
@@ -33,7 +33,7 @@ class Summary(Shown, Report):
         return self.lines
 
     def to_dict(self) -> dict[str, Any]:
-        """All facts, as `--json` prints them."""
+        """Returns all facts, as `--json` prints them."""
         return dict(self.data)
 
     def __bool__(self) -> bool:

@@ -68,23 +68,22 @@ def run(
     progress: Teller | Progress | bool | None = None,
     **values: Any,
 ) -> Run | BatchRun | ComputerRun:
-    """Runs a program on input values, given by name or as a dictionary.
+    """Runs a program on input values, given by name or in a dictionary.
 
-    Give an input with the name of an argument in the dictionary.
+    An input whose name is also an argument of `run` must be in the dictionary.
 
     Args:
-        what: a program, or a machine V with the image that it runs.
-        inputs: numbers by name; of a machine V the bytes that it reads.
-        graph: for a node program: a graph of networkx, an adjacency matrix, a file, or a shape such as
-            "torus:20x30".
-        states: start states, one in each row, in place of inputs.
+        what: a program, or a machine V with an image.
+        inputs: numbers by name; for a machine V, the bytes that it reads.
+        graph: for a node program, a networkx graph, an adjacency matrix, a file, or a shape such as "torus:20x30".
+        states: start states, one per row, instead of inputs.
         engine: an engine or its name: "templates" (the rules), "limit", "sampled" or "network".
         network: a trained network.
-        steps: the most steps.
+        steps: the step limit.
         record: keep every state.
-        progress: True for lines on standard error, or a function of the steps made and the most there can be.
-        values: inputs, and settings of the engine: `rounding`, `padding`, `networks`, `seed`, `width`, `device`,
-            `tile`; of many runs: `workers`, a number of threads, and `margins`, for the smallest of each.
+        progress: True for lines on standard error, or a function that takes the steps done and the step limit.
+        values: inputs, and engine settings: `rounding`, `padding`, `networks`, `seed`, `width`, `device`, `tile`. For
+            many runs also `workers`, a number of threads, and `margins`, for the smallest margin of each run.
 
     >>> from bitwright import addition
     >>> run(addition(10), p=719, q=483).value
@@ -92,22 +91,21 @@ def run(
     >>> run(addition(4), {"p": 7, "q": 8}, engine="limit", rounding="sign").value
     15
 
-    Arrays and lists of inputs make many runs at once; `outputs` are then arrays.
+    Arrays and lists of inputs start many runs at once; `outputs` are then arrays.
 
     >>> import numpy as np
     >>> run(addition(4), p=np.arange(4), q=9).outputs["sum"]
     array([ 9, 10, 11, 12])
 
-    The inputs of a node program are given by node, or in a table, a .csv file; `nodes` of the run has what they put
-    out.
+    The inputs of a node program are given by node, or in a table (a .csv file); `nodes` contains the outputs by node.
 
     >>> from bitwright import parse
     >>> flood = parse("bits x; block x; when x=1 write x far.x; input source = x".replace("; ", chr(10)))
     >>> run(flood, graph="path:3", source="1", steps=1).nodes["2"]
     {'x': 1}
 
-    On a machine V, `output` of the run has the bytes written; `instructions` and `seconds` are the most it may take,
-    and `memory` names words to show, such as "0:7".
+    For a machine V, `output` contains the bytes written, `instructions` and `seconds` limit the run, and `memory`
+    selects words to return, such as "0:7".
 
     >>> from pathlib import Path
     >>> from bitwright.machines.programs import open_subleq
@@ -121,9 +119,9 @@ def run(
         from bitwright.verbs.images import ImageConsole, run_image
 
         others: dict[str, object] = {"graph": graph is not None, "states": states is not None, "record": record}
-        refuse("does not go with an image", steps=steps, **others)
+        refuse("cannot be used with an image", steps=steps, **others)
         if not isinstance(inputs, bytes | None):
-            raise InputError(f"an image reads bytes: give inputs such as b'text', got a {type(inputs).__name__}")
+            raise InputError(f"inputs of an image must be bytes, such as b'text', got a {type(inputs).__name__}")
         return run_image(what, ImageConsole(inputs or b""), engine=engine, network=network, progress=progress, **values)
     settings = {name: values.pop(name) for name in (*SETTINGS, *_OF_MANY) if name in values}
     check_once(inputs, values)
@@ -146,21 +144,21 @@ def run(
     if states is None and any(isinstance(value, list | tuple | range | np.ndarray) for value in given.values()):
         states = _states(algorithm, given)
     elif states is not None and given:
-        raise InputError("states hold the inputs already; give states or inputs, not both")
+        raise InputError("states already contain the inputs; give states or inputs, not both")
     if states is None:
         if of_many:
-            raise InputError(f"{' and '.join(of_many)} go with many runs; leave them out")
+            raise InputError(f"{' and '.join(of_many)} work only with many runs; leave them out")
         algorithm.state(given)  # reports wrong inputs before any long work starts
         if not algorithm.allows(given):
             _warn_outside(algorithm, tell, "these inputs do")
         chosen = engine_for(algorithm, engine, network, settings, tell)
-        # Where neither the program nor the caller limits the steps, the default limit says nothing of the time left.
+        # If neither the program nor the caller limits the steps, the default limit does not predict the time left.
         limited = steps is not None or algorithm.steps is not None or not hasattr(progress, "working")
         with tell.working("steps", at_most=algorithm.halt is not None) as told:
             shown = told if limited else lambda done, _: told(done, 0)
             return run_with(algorithm, given, chosen, limit=steps, record=record, progress=shown)
     if record:
-        raise InputError("record goes with a single run; leave it out")
+        raise InputError("record works only with a single run; leave it out")
     check_batch(states, of_many.get("workers"))
     if algorithm.conditions:
         numbers = {word.name: from_bit_rows(states[:, list(word.bits)], word.signed) for word in algorithm.inputs}
@@ -182,7 +180,7 @@ def _warn_outside(algorithm: Algorithm, tell: Teller, which: str) -> None:
 
 
 def _states(algorithm: Algorithm, given: Mapping[str, Any]) -> BoolArray:
-    """The start states of many runs; a single number is the same in all of them."""
+    """Returns the start states of many runs; a single number applies to all of them."""
     check_inputs(algorithm.name, [word.name for word in algorithm.inputs], given)
     several = {
         name: len(value)
@@ -192,7 +190,7 @@ def _states(algorithm: Algorithm, given: Mapping[str, Any]) -> BoolArray:
     lengths = sorted({(length, name) for name, length in several.items()})
     if len(set(several.values())) > 1:
         (short, one), (long, other) = lengths[0], lengths[-1]
-        raise InputError(f"arrays of inputs have one length; {one} has {short:,} values and {other} has {long:,}")
+        raise InputError(f"arrays of inputs must have one length; {one} has {short:,} values and {other} has {long:,}")
     columns = []
     for word in algorithm.inputs:
         value = given[word.name] if word.name in several else [given[word.name]]
@@ -207,7 +205,7 @@ def check_named(what: object, inputs: object) -> None:
         names = [word.name for word in what.inputs[:3]] if isinstance(what, Algorithm) else ["NAME"]
         form = ", ".join(f"'{name}': NUMBER" for name in names)
         raise InputError(
-            f"inputs are given by name, or as a dictionary such as {{{form}}}, got a {type(inputs).__name__}"
+            f"inputs must be given by name, or in a dictionary such as {{{form}}}, got a {type(inputs).__name__}"
         )
 
 
@@ -224,7 +222,7 @@ def as_array(name: str, value: Any) -> Any:
     try:
         return np.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise InputError(f"input {name} cannot be read as an array of NumPy: {error}") from None
+        raise InputError(f"input {name} cannot be converted to a NumPy array: {error}") from None
 
 
 def check_values(what: Algorithm | NodeProgram, names: Iterable[str], options: Sequence[str]) -> None:
@@ -239,7 +237,7 @@ def check_values(what: Algorithm | NodeProgram, names: Iterable[str], options: S
 def check_batch(states: object, workers: int | None) -> None:
     """Raises InputError unless states are an array of bool, and workers a number of threads."""
     if not isinstance(states, np.ndarray) or states.dtype != bool:
-        got = f"one of {states.dtype}" if isinstance(states, np.ndarray) else f"a {type(states).__name__}"
-        raise InputError(f"states are a NumPy array of bool, got {got}")
+        got = f"an array of {states.dtype}" if isinstance(states, np.ndarray) else f"a {type(states).__name__}"
+        raise InputError(f"states must be a NumPy array of bool, got {got}")
     if workers is not None and whole_number(workers, "workers") < 1:
-        raise InputError(f"workers are an integer of threads, 1 or more, got {workers}")
+        raise InputError(f"workers must be a number of threads, 1 or more, got {workers}")

@@ -1,4 +1,4 @@
-"""Summaries of a program: its sizes and rules, and the kinds of its cells with their pattern."""
+"""Summarizes a program: its sizes and rules, and its kinds of cells with their pattern."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_ROWS = 60  # in a table
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class KindsOfCells(Summary):
-    """All kinds of a program, and the pattern that networks of its cells are trained on.
+    """The kinds of cells of a program, and the pattern that networks of its cells are trained on.
 
     >>> from bitwright import addition
     >>> found = cell_kinds(addition(100))
@@ -38,7 +38,7 @@ class KindsOfCells(Summary):
 
 
 def program_report(algorithm: Algorithm) -> Iterator[str]:
-    """What `bitwright show` prints: sizes, names, blocks and rules.
+    """Yields the report that `bitwright show` prints: sizes, names, blocks and rules.
 
     >>> from bitwright import addition
     >>> list(program_report(addition(4)))[8].split()
@@ -76,7 +76,7 @@ def program_report(algorithm: Algorithm) -> Iterator[str]:
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Rows under their headings, after an empty line."""
+    """Yields rows below their headings, after an empty line."""
     yield ""
     yield from columns([headings, *rows[:_MOST_ROWS]])
     if len(rows) > _MOST_ROWS:
@@ -99,7 +99,7 @@ def _ending(algorithm: Algorithm) -> str:
 
 
 def node_report(program: NodeProgram) -> Iterator[str]:
-    """The report of a node program, line by line; sizes are those of a graph of 16 nodes."""
+    """Yields the report on a node program, with its sizes on a graph of 16 nodes."""
     schema = program.schema()
     yield f"{program.name}  {program.description}"
     yield f"  a node program: {program.sizes}"
@@ -109,7 +109,7 @@ def node_report(program: NodeProgram) -> Iterator[str]:
     yield f"  inputs         {listing([_word(word) for word in schema.inputs], 12) or 'none'}"
     yield f"  outputs        {listing([_word(word) for word in schema.outputs], 12)}"
     graphs = [*sorted(schema.requires), *([] if schema.degree is None else [f"degree {schema.degree}"])]
-    yield f"  graphs         {', '.join(graphs) or 'undirected, any'}"
+    yield f"  graphs         {', '.join(graphs) or 'any undirected graph'}"
     states = sum(kind.local_states for kind in program.kinds)
     yield (
         f"  cells          {counted(len(program.kinds), 'kind')}, {counted(states, 'local state')}; "
@@ -126,24 +126,24 @@ def _word(word: NodeWord) -> str:
 
 
 def tiled(algorithm: Algorithm, tile: Tile) -> Algorithm:
-    """The same program with this many neighbouring cells taken as one."""
+    """Returns the same program with this many neighbouring cells treated as one."""
     program = algorithm.program
     return replace(algorithm, program=replace(program, grouped=program.cells.tiled(tile)))
 
 
 def save_diagram(algorithm: Algorithm, path: str | PathLike[str], tile: Tile | None = None) -> None:
-    """Draws the kinds of a program's cells into a .svg file, `tile` neighbouring cells as one."""
+    """Draws a program's kinds of cells in a .svg file, with `tile` neighbouring cells treated as one."""
     place = as_path(path, "a diagram")
     check_output(place, ".svg", "diagram")
     if tile == "all":
-        raise InputError(f"{option('diagram')} draws cells; give {option('tile')} a number")
+        raise InputError(f"{option('diagram')} draws cells, so {option('tile')} must be a number, got all")
     write_atomically(place, cell_diagram_svg(algorithm.program, algorithm.name, tile or 1).encode())
 
 
 def cell_kinds(what: Algorithm | Program | NodeProgram, tile: Tile = 1) -> KindsOfCells:
-    """The kinds of the cells of a program, with `tile` neighbouring cells taken as one; as `show --tile` prints them.
+    """Returns a program's kinds of cells, with `tile` neighbouring cells treated as one, as `show --tile` prints them.
 
-    Of a node program they are those of its `graphs`; how many cells there are is then that of a small one.
+    For a node program, these are the kinds on its `graphs`; the number of cells is that of a small graph.
 
     >>> from bitwright import multiplication
     >>> found = cell_kinds(multiplication(8)).data["tables"]
@@ -159,7 +159,7 @@ def cell_kinds(what: Algorithm | Program | NodeProgram, tile: Tile = 1) -> Kinds
         program = algorithm.program
         cells = program.cells.tiled(tile)
         found = program.kinds if tile == 1 else of_program.cell_kinds(program, cells)
-        if not isinstance(algorithm, NodeSchema):  # bits that a node program writes elsewhere belong to no cell
+        if not isinstance(algorithm, NodeSchema):  # which writes bits that belong to no cell
             idle += int(np.count_nonzero(found.of < 0))
         for number, (kind, first) in enumerate(zip(found.kinds, first_cells(program, cells, found), strict=True)):
             if kind in tables:

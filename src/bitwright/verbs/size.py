@@ -1,4 +1,4 @@
-"""How many networks to average, or how wide one should be."""
+"""Computes how many networks an ensemble needs, or how wide a network must be."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SCOPES = {"input": "one input", "inputs": "all inputs", "runs": "all steps of a
 
 
 class Size(Summary):
-    """How many networks must be averaged, under each rounding, or how wide one network should be.
+    """The number of networks to average with each rounding, or the width of a single network.
 
     >>> from bitwright import addition, size
     >>> print(size(addition(10)))
@@ -39,12 +39,12 @@ class Size(Summary):
 
     @property
     def networks(self) -> int | None:
-        """How many suffice with calibrated rounding; None if no finite number does."""
+        """The number of networks that suffices with calibrated rounding; None if no finite number does."""
         return self.data["calibrated"]["networks"]  # type: ignore[no-any-return]
 
     @property
     def width(self) -> int:
-        """The width that is expected to suffice for one network with probability 1 - delta."""
+        """The width that is expected to suffice for a network with probability 1 - delta."""
         return self.data["width"]  # type: ignore[no-any-return]
 
 
@@ -67,13 +67,13 @@ def _report_width(name: str, found: NetworkWidth) -> Size:
     if found.domain == "runs" and not found.every:
         where = f"{found.error.states:,} states of random runs"
     count = f"{found.states:,}" if found.states is not None else f"2^{found.log_states / log(2):.0f}"
-    climbed = "" if found.domain == "runs" or found.every else " and of ever worse neighbours"
-    climbed += " (given up before the worst, so perhaps too small)" if found.error.cut else ""
+    climbed = "" if found.domain == "runs" or found.every else " and of successively worse neighbours"
+    climbed += " (stopped before the worst, so the width may be too small)" if found.error.cut else ""
     most = "at most " if found.domain == "runs" else ""
     lines = [
         f"  {most}{count} states; the worst of {found.error.states:,} of them{climbed}, in "
         f"{len(found.error.errors)} draws of a Gaussian field, sample seed {found.seed}",
-        f"  worst error {mean:.1f}/sqrt(width), {low:.1f} to {high:.1f} in nine draws of ten; 0.5 is a wrong bit",
+        f"  worst error {mean:.1f}/sqrt(width), {low:.1f} to {high:.1f} in nine of ten draws; 0.5 is a wrong bit",
         f"  K = {found.examples:,}; no network was trained",
     ]
     same = ("program_id", "domain", "delta", "examples", "states", "every")
@@ -106,21 +106,21 @@ def size(
     tile: Tile | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> Size:
-    """The number of networks that an ensemble needs for error probability `delta`, or the width that a network needs.
+    """Computes the number of networks that an ensemble needs for error probability `delta`, or a network's width.
 
-    Nothing is trained. The width law is of first order in 1/width, and no proof; `certify` is one.
+    Nothing is trained. The width law is first order in 1/width and proves nothing; `certify` proves a network.
 
     Args:
-        what: a program; of a node program its cells.
+        what: a program; for a node program, its cells.
         delta: the allowed probability of any wrong bit.
-        of: "ensemble", or "network" for the width of one.
-        unmasked: let the sign rule of an ensemble guess bits that nothing writes, as in the paper.
+        of: "ensemble", or "network" for the width of a network.
+        unmasked: let sign rounding of an ensemble guess bits that nothing writes, as in the paper.
         n: how the matches of an ensemble are bounded: "blocks", "declared" or "reachable", as in `certify`.
-        domain: what must be right: for an ensemble one "input", all "inputs" (the default) or all steps of all "runs";
-            for a network all "states" (the default) or those of "runs".
+        domain: what must be correct: for an ensemble, one "input", all "inputs" (the default) or all steps of all
+            "runs"; for a network, all "states" (the default) or the states of "runs".
         sample_seed: selects the states and draws of the width law.
-        padding: examples that are never matched.
-        tile: networks of the program's cells, that many taken as one; "all", the default, is the whole state.
+        padding: the number of examples that never match.
+        tile: size networks of the program's cells, treating this many as one; "all", the default, is the whole state.
         progress: True for lines on standard error, or a function that takes the work done and the total.
 
     >>> from bitwright import addition
@@ -130,28 +130,30 @@ def size(
     (782, 128)
     """
     if of not in OF:
-        raise InputError(f"{option('of')} is ensemble or network, got '{shorten(str(of))}'{suggestion(str(of), OF)}")
+        raise InputError(
+            f"{option('of')} must be ensemble or network, got '{shorten(str(of))}'{suggestion(str(of), OF)}"
+        )
     own, tell = subject(what), teller(progress)
     tile = tile or (1 if isinstance(own, NodeProgram) else "all")
     cells = tile != "all"
     if of == "network":
         if unmasked or n is not None:
-            raise InputError(f"{option('n')} and unmasked are for ensembles; leave them out")
+            raise InputError(f"{option('n')} and unmasked work only with ensembles; leave them out")
         if cells and (domain is not None or padding is not None):
             raise InputError(
-                f"cells are looked at in all local states, without padding; leave out {option('domain')} and "
+                f"cells are examined in all local states, without padding; leave out {option('domain')} and "
                 f"{option('padding')}"
             )
         if whole_number(sample_seed or 0, option("sample_seed")) < 0:
-            raise InputError(f"{option('sample_seed')} is 0 or more, got {sample_seed}")
+            raise InputError(f"{option('sample_seed')} must be 0 or more, got {sample_seed}")
     else:
         if sample_seed is not None:
             raise InputError(
-                f"{option('sample_seed')} is for {option('of')} network; the size of an ensemble is for its limit, and "
-                "not drawn"
+                f"{option('sample_seed')} works only with {option('of')} network; the size of an ensemble is computed "
+                "without random draws"
             )
         if cells and (unmasked or n is not None):
-            raise InputError(f"{option('n')} and unmasked are for whole states; leave them out")
+            raise InputError(f"{option('n')} and unmasked work only with whole states; leave them out")
     asked, algorithms = check_scope("inputs" if of == "network" else domain or "inputs"), by_algorithm([own])
     algorithm = algorithms[0]
     with tell.working("looking for kinds of cells"):

@@ -1,4 +1,4 @@
-"""Programs in several sizes: `1..64`, `l=1..64,k=3`, or a Python range."""
+"""Opens programs at several sizes: `1..64`, `l=1..64,k=3`, or a Python range."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PROVED: dict[tuple[str, ...], KindsProof] = {}
 
 @dataclass(frozen=True)
 class InSizes:
-    """Programs in several sizes, and these sizes as text, such as `1..64` or `l=1..64,k=3`."""
+    """Programs at several sizes, and these sizes as text, such as `1..64` or `l=1..64,k=3`."""
 
     text: str | None
     programs: tuple[Algorithm, ...]
@@ -57,15 +57,17 @@ class InSizes:
         if self.proof is None:
             return
         if tile not in (None, 1):
-            raise InputError(f"{option('sizes')} all is about single cells, not about tiles; name sizes, such as 1..64")
+            raise InputError(
+                f"{option('sizes')} all works only with single cells, not tiles; give sizes, such as 1..64"
+            )
         for seen in self.proof.kinds:
             if seen.kind not in pattern.kinds:
                 where = at_size(name, _text(seen.sizes))
-                raise OtherKindError(f"{where}: this network has no cell like that of {seen.cell}")
+                raise OtherKindError(f"{where}: this network has no cell of the kind of {seen.cell}")
 
 
 def at_size(name: str, size: str | None) -> str:
-    """`k2 at D=1`, `addition at 4 bits`: a program in these sizes."""
+    """Names a program at some sizes: `k2 at D=1`, `addition at 4 bits`."""
     if not size:
         return name
     if size == EVERY:
@@ -76,45 +78,45 @@ def at_size(name: str, size: str | None) -> str:
 
 
 def size_of(what: Algorithm | NodeProgram) -> str | None:
-    """The size of a program, such as `4` or `l=1,k=3`; None for a program of fixed size."""
+    """Returns the size of a program, such as `4` or `l=1,k=3`; None for a program of fixed size."""
     return _text(what.sizing.numbers) or None if what.sizing is not None else None
 
 
 def choose_pattern(algorithms: Sequence[Algorithm], tile: Tile, n: str | None, padding: int | None = None) -> Pattern:
-    """The pattern of the cells of all these programs, or of the whole state of one, for proofs about the limit."""
+    """Returns the pattern of the cells of all these programs, or of the whole state of one, for the limit."""
     from bitwright.rules.pattern import pattern_of
 
     whole_number(padding or 0, option("padding"), 0, MAX_EXAMPLES)
     if check_tile(tile) != "all" and n is not None:
         raise InputError(
-            f"{option('n')} does not go with cells: n is the cell's own, at most one match in each of its blocks"
+            f"{option('n')} cannot be used with cells, where n is at most one match in each block of the cell"
         )
     return pattern_of([one.program for one in algorithms], tile)
 
 
 def as_programs(what: Subject | Sequence[Subject]) -> list[Algorithm | NodeProgram]:
-    """One program or several, as a list."""
+    """Returns one program or several as a list."""
     several: Sequence[Any] = what if isinstance(what, list | tuple) else [what]
     if not several:
-        raise InputError("give at least one program, whose cells are meant")
+        raise InputError("give at least one program")
     return [subject(one) for one in several]
 
 
 def by_algorithm(programs: Programs) -> list[Algorithm]:
-    """These programs; a node program as the schemas that together have all its kinds of cells."""
+    """Returns these programs, with each node program replaced by schemas that have all its kinds of cells."""
     return [own for one in programs for own in (one.schemas() if is_node_program(one) else [one])]
 
 
 def in_sizes(programs: Programs, sizes: SizesAsked | None = None) -> InSizes:
-    """One program in each of these sizes; without any, the programs as they are. A node program gives its schemas.
+    """Returns a program at each of these sizes, or programs at their own sizes; a node program yields its schemas.
 
-    `all` gives sizes that together have every kind of cell which occurs at any size.
+    `all` selects sizes that together have every kind of cell that occurs at any size.
     """
     if len(programs) > 1 and sizes is not None:
-        raise InputError(f"{option('sizes')} goes with one program, got {len(programs):,}")
+        raise InputError(f"{option('sizes')} works only with one program, got {len(programs):,}")
     if sizes is None and len(programs) > 1:
         return InSizes(None, tuple(by_algorithm(programs)))
-    what = getattr(programs[0], "node_program", programs[0])  # of a schema its node program, with all its kinds
+    what = getattr(programs[0], "node_program", programs[0])  # which has all kinds, unlike a schema
     if sizes is None:
         return InSizes(size_of(what), tuple(by_algorithm([what])))
     if sizes == EVERY:
@@ -122,8 +124,8 @@ def in_sizes(programs: Programs, sizes: SizesAsked | None = None) -> InSizes:
     own, sizing = numbers_of(what), what.sizing
     if sizing is None:
         raise InputError(
-            f"{what.name} has no size to choose, got {option('sizes')} {shorten(str(sizes))}; leave it out, or give "
-            "rule text that has a line 'let l'"
+            f"{what.name} has a fixed size, got {option('sizes')} {shorten(str(sizes))}; leave it out, or use rule "
+            "text with a line 'let l'"
         )
     asked = _ranges(what, sizes)
     several = [name for name, numbers in asked.items() if len(numbers) > 1]
@@ -134,39 +136,39 @@ def in_sizes(programs: Programs, sizes: SizesAsked | None = None) -> InSizes:
     fixed |= {name: numbers[0] for name, numbers in asked.items() if name != varied}
     text = _text({varied: _written(asked[varied]), **fixed})
     found: list[Algorithm] = []
-    for size in reversed(asked[varied]):  # the largest first, which shows how much there is to do
+    for size in reversed(asked[varied]):  # the largest first, to estimate the work
         at = by_algorithm([sizing.at(**{**fixed, varied: size})])
         largest, many = sum(one.program.templates for one in at), len(asked[varied])
         if not found and largest * many // 2 > MOST_TEMPLATES:
             raise EffortError(
-                f"the sizes {text} are too many to look at one by one: {many:,} programs of up to {largest:,} "
-                f"templates; name fewer, or {option('sizes')} all, which proves the kinds of cells at every size"
+                f"the sizes {text} are too many to examine one by one: {many:,} programs of up to {largest:,} "
+                f"templates; give fewer, or {option('sizes')} all, which proves the kinds of cells at every size"
             )
         found[:0] = at
     return InSizes(text, tuple(found))
 
 
 def in_claimed_sizes(claimed: str | None, programs: Programs, sizes: SizesAsked | None) -> InSizes:
-    """The programs in the sizes that a certificate names; raises ProofError if they do not exist there."""
+    """Returns the programs at the sizes that a certificate claims; raises ProofError if they do not exist there."""
     if claimed is None:
         return in_sizes(programs, sizes)
     if sizes is not None and sizes != claimed and in_sizes(programs, sizes).text != claimed:
         raise InputError(
-            f"the certificate names the sizes {claimed}, which {option('check')} looks at; leave out {option('sizes')}"
+            f"the certificate claims the sizes {claimed}, which {option('check')} checks; leave out {option('sizes')}"
         )
     known = numbers_of(programs[0]) or (claimed == EVERY and is_node_program(programs[0]))
     if sizes is None and (len(programs) > 1 or not known):
         return in_sizes(programs)
     try:
         return in_sizes(programs, claimed)
-    except EffortError:  # which says nothing about the claim
+    except EffortError:  # which does not refute the claim
         raise
     except InputError as error:
-        raise ProofError(f"the certificate says sizes = {claimed}, but {error}") from None
+        raise ProofError(f"the certificate claims the sizes {claimed}, but {error}") from None
 
 
 def at_every_size_or_own(what: Algorithm | NodeProgram) -> InSizes:
-    """The program at every size if that can be proved, otherwise at its own size."""
+    """Returns the program at every size if that can be proved, otherwise at its own size."""
     try:
         return _at_every_size(what)
     except InputError:
@@ -174,14 +176,16 @@ def at_every_size_or_own(what: Algorithm | NodeProgram) -> InSizes:
 
 
 def _at_every_size(what: Algorithm | NodeProgram) -> InSizes:
-    """Sizes that together have every kind of cell; of a node program its schemas, which have them on every graph."""
+    """Returns a program at sizes that together have every kind of cell, or the schemas of a node program."""
     what = getattr(what, "node_program", what)
     sizing, numbers, impossible = what.sizing, numbers_of(what), f"{option('sizes')} all is not possible"
     if not is_node_program(what):
         if sizing is None or sizing.text is None or not numbers:
-            raise InputError(f"{option('sizes')} all goes with programs whose rule text has a size, a line 'let l'")
+            raise InputError(
+                f"{option('sizes')} all works only with programs whose rule text has a size (a line 'let l')"
+            )
         if not sizing.at().same_as(what):
-            raise InputError(f"{impossible}: {what.name} is not what its rule text says")
+            raise InputError(f"{impossible}: {what.name} differs from its rule text")
     proof = _prove_kinds(what, sizing)
     if proof.verdict != "proved":
         raise InputError(f"{impossible}: {proof.refusal}; name sizes, such as 1..64")
@@ -198,7 +202,7 @@ def _at_every_size(what: Algorithm | NodeProgram) -> InSizes:
 
 
 def _prove_kinds(what: Algorithm | NodeProgram, sizing: Sizing | None) -> KindsProof:
-    """The proof of the kinds of a rule text, which holds for all its sizes, so it is made once per process."""
+    """Proves the kinds of a rule text for all sizes, once per process."""
     from bitwright.proofs.kinds import prove_kinds
 
     if sizing is None or sizing.text is None:
@@ -212,12 +216,12 @@ def _prove_kinds(what: Algorithm | NodeProgram, sizing: Sizing | None) -> KindsP
 
 
 def numbers_of(what: Algorithm | NodeProgram) -> dict[str, int]:
-    """The numbers that make up a program's size: the bit length of a shipped one, or the `let` lines of a rule text."""
+    """Returns the numbers of a program's size: the bit length of a shipped one, or the `let` lines of rule text."""
     return {} if what.sizing is None else dict(what.sizing.numbers)
 
 
 def missing_size(what: Algorithm, pattern: Pattern) -> str | None:
-    """A size with a kind of cell that a pattern lacks; None if it lacks none, or if nothing is proved."""
+    """Returns a size at which a program has a kind of cell that a pattern lacks; None if none is known."""
     proof = at_every_size_or_own(what).proof if what.program.templates <= _FEW_TEMPLATES else None
     for seen in () if proof is None else proof.kinds:
         if seen.kind not in pattern.kinds:
@@ -227,14 +231,14 @@ def missing_size(what: Algorithm, pattern: Pattern) -> str | None:
 
 
 def _ranges(what: Algorithm | NodeProgram, sizes: SizesAsked) -> dict[str, range]:
-    """The values of each number in `sizes`."""
+    """Returns the values of each number in `sizes`."""
     own = numbers_of(what)
     first = next(iter(own), "l")
     if not isinstance(sizes, str):
         return {first: _range(_written(sizes))}
     if BITS in own and "=" in sizes and not sizes.startswith("bits="):
         raise InputError(
-            f"the size of {what.name} is a bit length, such as {option('sizes')} 1..64; got {shorten(sizes)}"
+            f"the sizes of {what.name} must be bit lengths, such as {option('sizes')} 1..64, got {shorten(sizes)}"
         )
     if "=" not in sizes and len(own) == 1:
         return {first: _range(sizes)}
@@ -243,33 +247,34 @@ def _ranges(what: Algorithm | NodeProgram, sizes: SizesAsked) -> dict[str, range
         name, equals, given = (piece.strip() for piece in part.partition("="))
         if not equals:
             raise InputError(
-                f"the sizes of {what.name} are those of a 'let' line; write {option('sizes')} {first}={shorten(name)}"
+                f"the sizes of {what.name} need the name of a 'let' line, such as {option('sizes')} "
+                f"{first}={shorten(name)}"
             )
         if name in asked:
-            raise InputError(f"{name} is given twice, by {option('sizes')}")
+            raise InputError(f"{option('sizes')} gives {name} twice; leave out one of them")
         asked[name] = _range(given)
     return asked
 
 
 def _written(sizes: Any) -> str:
-    """`4..6` for range(4, 7) and for [4, 5, 6]; raises InputError for sizes that leave some out."""
+    """Returns `4..6` for range(4, 7) and [4, 5, 6]; raises InputError for sizes that are not consecutive."""
     if type(sizes) is int:
         return str(sizes)
     several = isinstance(sizes, range | list | tuple) and len(sizes) and all(type(size) is int for size in sizes)
     if several and list(sizes) == list(range(sizes[0], sizes[-1] + 1)):
         return str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}..{sizes[-1]}"
     raise InputError(
-        f"{option('sizes')} are consecutive, such as '1..64', range(1, 65) or [4, 5, 6], got {shorten(repr(sizes))}"
+        f"{option('sizes')} must be consecutive, such as '1..64', range(1, 65) or [4, 5, 6], got {shorten(repr(sizes))}"
     )
 
 
 def _range(text: str) -> range:
-    """`1..64`, or one number."""
+    """Parses `1..64`, or a single number."""
     found = re.fullmatch(r"(-?\d{1,18})(?:\.\.(\d{1,18}))?", text.strip(), re.ASCII)
     if found is None:
-        raise InputError(f"{option('sizes')} is a range such as 1..64, got '{text[:40]}'")
+        raise InputError(f"{option('sizes')} must be a range such as 1..64, got '{text[:40]}'")
     first, last = int(found[1]), int(found[2] or found[1])
-    if first != last and not 1 <= first <= last < first + MOST_SIZES:  # a single one may be anything a number may be
+    if first != last and not 1 <= first <= last < first + MOST_SIZES:  # a single number may have any value
         raise InputError(f"{option('sizes')} must start at 1 or higher, with at most {MOST_SIZES:,} sizes, got {text}")
     return range(first, last + 1)
 

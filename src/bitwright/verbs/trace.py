@@ -1,4 +1,4 @@
-"""The states of a recorded run: as lines of text, as plain data, or in a file."""
+"""Shows the states of a recorded run as lines of text, as plain data, or in a file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bitwright.rules.trace import Trace
 from bitwright.runs.run import Run
 
 KINDS = (".html", ".txt", ".npz")
-_WHOLE = (".html", ".npz")  # contain all bits
+_WHOLE = (".html", ".npz")  # files that contain all bits
 
 
 def check_trace(
@@ -30,9 +30,9 @@ def check_trace(
     """Raises InputError if a trace cannot be written or printed with these settings, before any long work starts."""
     kind = None if path is None else as_path(path, "a trace").suffix.lower()
     if kind is not None and kind not in KINDS:
-        raise InputError(f"a trace is a .html, .txt or .npz file, got {path}")
+        raise InputError(f"a trace must be a .html, .txt or .npz file, got {path}")
     if kind in _WHOLE and only and not printed:
-        raise InputError(f"{option('only')} does not go with a page or a .npz file: they have all bits")
+        raise InputError(f"{option('only')} cannot be used with .html and .npz files, which contain all bits")
     if printed or kind not in _WHOLE:
         choose_columns(algorithm.program, _names(algorithm, only))
 
@@ -40,7 +40,7 @@ def check_trace(
 def write_trace(done: Run, path: str | PathLike[str], only: Sequence[str] = ()) -> str:
     """Writes a recorded run to a .html, .txt or .npz file; returns a line that describes it.
 
-    `only` are the names to show in a text, which otherwise has all bits, or the memory of a machine.
+    `only` lists the names to show in a text; by default a text has all bits, or the memory of a machine.
 
     >>> from bitwright import addition, run
     >>> write_trace(run(addition(4), p=11, q=6, record=True), "addition.txt")
@@ -64,7 +64,7 @@ def write_trace(done: Run, path: str | PathLike[str], only: Sequence[str] = ()) 
 
 
 def trace_text(done: Run, only: Sequence[str] = ()) -> Iterator[str]:
-    """The states of a recorded run, one per line."""
+    """Yields the states of a recorded run, one per line."""
     trace, names = _recorded(done), _names(done.algorithm, only)
     if isinstance(done.algorithm, GraphAlgorithm):
         yield from order_lines(done.algorithm)
@@ -75,9 +75,9 @@ def trace_text(done: Run, only: Sequence[str] = ()) -> Iterator[str]:
 
 
 def trace_states(done: Run, only: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """The states of a recorded run as `trace --json` prints them: step, n, and the bits under each name.
+    """Returns the states of a recorded run as `trace --json` prints them: step, n, and the bits under each name.
 
-    For a network of cells also the smallest margin of the step that follows, and the bit that has it.
+    For a network of cells, adds the smallest margin of the next step, and the bit that has it.
     """
     states = list(states_of(_recorded(done), _names(done.algorithm, only)))
     for state, (margin, bit) in zip(states, _closest(done), strict=False):
@@ -86,8 +86,10 @@ def trace_states(done: Run, only: Sequence[str] = ()) -> list[dict[str, Any]]:
 
 
 def _closest(done: Run) -> Iterator[tuple[float | None, str | None]]:
-    """For each step of a network of cells, the smallest margin of a port, negative if its answer was wrong, and the bit
-    that the port is wired to."""
+    """Yields, for each step of a network of cells, the smallest margin of a port and the bit that the port is wired to.
+
+    The margin is negative if the output was wrong.
+    """
     trace, asked = _recorded(done), done.asked
     if asked is None:
         return
@@ -99,7 +101,7 @@ def _closest(done: Run) -> Iterator[tuple[float | None, str | None]]:
 
 
 def _margins(done: Run) -> Iterator[str]:
-    """The smallest margin of each step in words, for the line of the state before the step."""
+    """Yields the smallest margin of each step as text, for the line of the state before the step."""
     return (
         "" if margin is None else f"margin {thousandths(margin)} at {bit}{', WRONG' if margin < 0 else ''}"
         for margin, bit in _closest(done)
@@ -107,12 +109,12 @@ def _margins(done: Run) -> Iterator[str]:
 
 
 def _names(algorithm: Algorithm, only: Sequence[str]) -> Sequence[str]:
-    """The names to show: the given names, or the memory of a machine; an empty list means all."""
+    """Returns the names to show: the given names, or the memory of a machine; an empty list means all."""
     computer = algorithm.computer
     return only or ([computer.memory_name()] if computer else ())
 
 
 def _recorded(done: Run) -> Trace:
     if done.trace is None:
-        raise InputError("this run was not recorded; run it with record=True to have its trace")
+        raise InputError("this run was not recorded; run it with record=True to get its trace")
     return done.trace

@@ -1,4 +1,4 @@
-"""Training of one small integer network, for the cells of programs or for the whole state of one program."""
+"""Trains a small integer network, for the cells of programs or for the whole state of one program."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _MOST_SEEDS = 1_000
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """A training task: on the templates of a pattern, or on executions in their place."""
+    """A training task: on the templates of a pattern, or on executions instead."""
 
     programs: Sequence[Algorithm]
     pattern: Pattern
-    runs: Algorithm | None  # the algorithm whose whole state it is of; None for cells
+    runs: Algorithm | None  # the algorithm, for a network of its whole state; None for cells
     executions: ExecutionSet | None
     recipe: Recipe
     tell: Teller
@@ -68,10 +68,10 @@ def train(
     device: str | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> Network:
-    """A network trained by full-batch gradient descent; raises TrainingError where that stalls.
+    """Trains a small integer network by full-batch gradient descent; raises TrainingError if training stalls.
 
-    It is one small integer network for the cells of these programs: it runs every program with cells of these kinds, in
-    any size. Every local state is tried, and if one is wrong the next of `seeds` seeds is taken.
+    The network is for the cells of these programs, and runs every program made of these kinds of cells, at any size. It
+    is checked in every local state; if one is wrong, training is repeated with the next of `seeds` seeds.
 
     >>> from bitwright import addition, multiplication, run
     >>> network = train(multiplication(6), sizes="1..8")
@@ -83,24 +83,24 @@ def train(
     Args:
         what: a program, or a list of programs.
         sizes: train on the kinds of cells of all these sizes, such as "1..64", "l=1..64" or range(1, 65).
-        tile: how many neighbouring cells are taken as one; "all" for the whole state of one program, in one size.
-        executions: learn from "runs", from random "states", from a .npz file or from what `executions` returns, and
-            never see a template alone; a `Sample` gives their number.
-        width: hidden units; by default the smallest of 32, 64, ... that is proved with a margin of 0.1 or more, and for
-            the whole state what the width law suggests.
-        seed: which initial weights are drawn first.
-        seeds: how many seeds to try until every local state is right; 10 by default.
-        padding: examples that are never matched, added to the training set.
-        tolerance: training ends once every output is this close to its label; 0.001, for executions 0.01.
+        tile: the number of neighbouring cells treated as one; "all" for the whole state of one program, at one size.
+        executions: learn from "runs", random "states", a .npz file or the result of `executions`, and not from
+            templates; a `Sample` also sets their number.
+        width: hidden units; by default the smallest of 32, 64, ... that is proved with a margin of 0.1 or more or, if
+            none is, the width that the width law suggests.
+        seed: the first random seed of the initial weights.
+        seeds: the number of seeds to try until every local state is correct; 10 by default.
+        padding: the number of examples that never match to add to the training set.
+        tolerance: training ends once every output is this close to its label; 0.001 by default, 0.01 for executions.
         weight_bits: bits of an integer weight, from 2 to 8.
-        device: "cpu", or "cuda" for training by PyTorch on a GPU.
+        device: "cpu", or "cuda" to train with PyTorch on a GPU.
         progress: True for lines on standard error, or a function that takes the work done and the total.
     """
     tries = whole_number(SEEDS if seeds is None else seeds, option("seeds"), 1, _MOST_SEEDS)
     begin, tell = time.perf_counter(), teller(progress)
     sample = executions if isinstance(executions, Sample | None) else Sample(executions)
     if sample is not None and padding:
-        raise InputError(f"{option('padding')} is for templates; leave it out with {option('executions')}")
+        raise InputError(f"{option('padding')} cannot be used with {option('executions')}; leave out one of them")
     several = list(what) if isinstance(what, list | tuple) else [what]
     programs, pattern = _programs(several, sizes, check_tile(tile), tell)
     first, runs = programs[0], None if pattern.whole is None else programs[0]
@@ -139,18 +139,18 @@ def train(
 def _programs(
     several: Sequence[Any], sizes: SizesAsked | None, tile: Tile, tell: Teller
 ) -> tuple[Sequence[Algorithm], Pattern]:
-    """The programs at all their sizes, and the pattern of their cells or of the whole state."""
+    """Returns the programs at all their sizes, and the pattern of their cells or of the whole state."""
     if not several:
         raise InputError("give at least one program to train on")
     subjects = [subject(one) for one in several]
     first, *others = map(of_bits, subjects)
     if tile == "all":
         if others:
-            raise InputError("one network serves several programs by their cells; name one for the whole state")
+            raise InputError("a network of the whole state is for a single program; give one program, or train cells")
         if sizes is not None:
-            raise InputError(f"{option('sizes')} goes with networks of cells, not of the whole state")
+            raise InputError(f"{option('sizes')} works only with networks of cells, not of the whole state")
         if isinstance(subjects[0], NodeProgram):
-            raise InputError(f"{first.name} is a node program, whose networks are of cells, not of the whole state")
+            raise InputError(f"{first.name} is a node program and needs a network of cells, not of the whole state")
         return [first], pattern_of([first.program], tile)
     if sizes is None:
         check_divides(first, tile)
@@ -160,18 +160,18 @@ def _programs(
 
 
 def _tell_missing_size(task: _Task) -> None:
-    """Reports a size at which the program has cells of other kinds."""
+    """Reports a size at which the program has other kinds of cells."""
     with task.tell.working("looking at other sizes"):
         missing = missing_size(task.programs[0], task.pattern)
     if missing is not None:
         task.tell.note(
-            f"{at_size(task.programs[0].name, missing)} has cells of other kinds, which this network does not run; "
-            f"{option('sizes')} all trains one on those too"
+            f"{at_size(task.programs[0].name, missing)} has other kinds of cells, which this network does not run; "
+            f"{option('sizes')} all includes them in training"
         )
 
 
 def _tell_learnt(task: _Task, learnt: ExecutionSet) -> None:
-    """Reports how much the executions show, how long learning takes, and what they never show."""
+    """Reports what the executions show and do not show, and how long training takes."""
     found, pattern, program = learnt.learnt_from, task.pattern, task.pattern.program
     whole = pattern.whole is not None
     shown = f"{found.examples:,} of {counted(pattern.local_states, 'local state')} occur in"
@@ -180,7 +180,7 @@ def _tell_learnt(task: _Task, learnt: ExecutionSet) -> None:
     task.tell.note(f"{shown} {found.states:,} {_of(learnt)}")
     low, high = learnt.kernel
     steps = learnt.steps(task.recipe.tolerance)
-    task.tell.note(f"the kernel of these has condition number {high / low:,.0f}: about {steps:,} steps")
+    task.tell.note(f"their kernel has condition number {high / low:,.0f}, so training takes about {steps:,} steps")
     if not whole and (kinds := unseen_kinds(pattern, learnt)):
         numbers = listing([str(kind + 1) for kind in kinds], 8)
         never = "never occurs" if len(kinds) == 1 else "never occur"
@@ -199,9 +199,9 @@ def _of(executions: ExecutionSet) -> str:
 
 
 def _advice(found: Network, executions: ExecutionSet | None) -> str | None:
-    """Advice for a network that gets local states wrong, in one line; None if it is right or not tried.
+    """Returns a line of advice for a network with wrong local states; None if it is correct or was not checked.
 
-    If some templates were never shown, a wider network would not learn them either.
+    A wider network does not help with templates that the executions never show.
     """
     if found.tables is None or not found.tables.wrong or found.training is None or found.program is None:
         return None
@@ -210,14 +210,14 @@ def _advice(found: Network, executions: ExecutionSet | None) -> str | None:
     if found.weights.weight_bits < most:
         advice += f", or weights of up to {most} bits"
     after = "" if seeds == 1 else f" after {seeds} seeds"
-    head = f"{found.tables.wrong:,} of {counted(found.tables.states, 'local state')} come out wrong{after}"
+    head = f"{found.tables.wrong:,} of {counted(found.tables.states, 'local state')} are wrong{after}"
     if executions is None:
         return f"{head}; {advice}"
     never, program = unseen(executions), found.program
     if not never:
-        return f"{head}; {advice}, or show it more executions"
+        return f"{head}; {advice}, or more executions"
     texts = listing([f"'{program.template_text(template)}'" for template in never], 2)
     return (
-        f"{head}; the executions never showed {counted(len(never), 'template')} ({texts}): learn from random states "
+        f"{head}; the executions never match {counted(len(never), 'template')} ({texts}); use random states "
         f"({option('executions')} states)"
     )

@@ -1,4 +1,4 @@
-"""Validation: every input of a program through an engine, against an oracle."""
+"""Validates a program: runs every input through an engine, and compares the outputs with an oracle."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def validate(
     progress: Teller | Progress | bool | None = None,
     **settings: Unpack[EngineSettings],
 ) -> Validation:
-    """Runs every input (or `random` ones) through an engine, and compares every output and every step.
+    """Runs every input (or `random` inputs) through an engine, and checks every output and every step.
 
-    Every step is compared with the rules, and every `ensure` line must be true of every run that ends. Without an
-    `oracle` outputs are compared with the plain interpreter for SBN code, with the `ensure` lines of a program that
-    give its outputs, and otherwise with what the rules give.
+    Every step is compared with the rules, and every `ensure` line must be true after every run that ends. Without an
+    `oracle`, outputs are compared with the plain interpreter for SBN code, with `ensure` lines that mention every
+    output, or otherwise with the outputs of the rules.
 
     Args:
         what: the program.
@@ -60,8 +60,8 @@ def validate(
         workers: how many processes share the inputs; "all" or "ray".
         resume: a file that keeps finished work, and from which the same validation continues after an interruption.
         progress: True for lines on standard error, or a function that takes the work done and the total.
-        settings: engine settings, as for `run`. Without a `device`, long work through a network of the whole state
-            moves to a GPU if there is one.
+        settings: engine settings, as for `run`. Without a `device`, long work with a network of the whole state uses a
+            GPU if there is one.
 
     >>> from bitwright import addition
     >>> print(validate(addition(3)))
@@ -76,8 +76,8 @@ def validate(
     tell, device = teller(progress), settings.pop("device", None)
     if sample_seed is not None and random is None:
         raise InputError(
-            f"{option('sample_seed')} says which inputs {option('random')} takes; without {option('random')} all "
-            "are run"
+            f"{option('sample_seed')} selects the inputs of {option('random')}; without {option('random')}, all "
+            "inputs are run"
         )
     for name, value in (("random", random), ("sample_seed", sample_seed)):
         if value is not None:
@@ -94,11 +94,11 @@ def validate(
     asked = own if oracle is None else Function.of(algorithm, oracle)
     task = validation.make_task(algorithm, chosen, asked, random, sample_seed or 0, steps)
     if asked is None and algorithm.ensures and not task.stated:
-        tell.note("the ensure lines leave an output open; what they leave open is compared with the rules themselves")
+        tell.note("the ensure lines do not mention every output, so outputs are also compared with the rules")
     elif asked is None and not task.stated and chosen.rounding is None:
-        tell.note(f"without {option('oracle')} the rules are their own judge: this tests the engine, not the program")
+        tell.note(f"without {option('oracle')}, outputs are compared with the rules: this tests only the engine")
     if task.sliced and say_compiling(tell):
-        with tell.working("compiling"):  # by one input, so that no rate counts it
+        with tell.working("compiling"):  # with one input, so that rates do not include it
             validation.validate(validation.make_task(algorithm, chosen, None, 1, 0, steps))
     file = None if resume is None else as_path(resume, "the file to resume from")
     with tell.working("inputs") as told:
@@ -106,7 +106,7 @@ def validate(
 
 
 def _own_oracle(algorithm: Algorithm, steps: int | None) -> Oracle | None:
-    """The program's own oracle, which shares no code with any engine."""
+    """Returns the program's own oracle, which shares no code with any engine."""
     if algorithm.computer is not None:
         oracle: Oracle = algorithm.computer.oracle(step_limit(algorithm, steps))
         return oracle
@@ -114,7 +114,7 @@ def _own_oracle(algorithm: Algorithm, steps: int | None) -> Oracle | None:
 
 
 def _device(algorithm: Algorithm, network: object, random: int | None, workers: Workers, tell: Teller) -> str:
-    """A GPU for long work through a network of the whole state, whose bits are the same anywhere."""
+    """Returns cuda for long work with a network of the whole state, whose bits are the same on every device."""
     inputs = sum(len(word.bits) for word in algorithm.inputs)
     runs = random if random is not None else 2 ** min(inputs, 64)
     whole = isinstance(network, Network) and not network.cells
