@@ -150,7 +150,7 @@ The engine
 --rounding NAME | certify {_RUNS}
     How real outputs become bits: calibrated (ours, the default) or sign (the paper's).
 --padding N | train export certify size {_RUNS}
-    Number of examples that never match to add (App. C of the paper).
+    Add N examples that never match (App. C of the paper).
 --network FILE | {_RUNS}
     A trained network for --engine network; sets the bit length.
 --n BOUND | certify size
@@ -169,13 +169,13 @@ Networks
 --seed N|N..M | train
     Random seed of the networks; a range is tried until a network is exact.  [default: 0; 0..9 for cells]
 --tolerance X | train
-    Largest error on any example.  [default: 0.001; 0.01 for executions]
+    Largest error allowed on any example.  [default: 0.001; 0.01 for executions]
 --device NAME | train certify {_RUNS}
     The device for networks: cpu or cuda.  [default: cpu; cuda for long proofs and validations]
 --weight-bits N | train
     Bits of an integer weight, from 2 to 8.  [default: 8]
 --from runs|states|FILE | train export
-    Executions from runs, random states or a .npz file. runs:20 takes every step of 20 runs, states:500 takes 500
+    Use executions from runs, random states or a .npz file. runs:20 takes every step of 20 runs, states:500 takes 500
     states; the default is 20 for each template.
 
 Inputs
@@ -186,7 +186,7 @@ Work and output
 --max-steps N | {_RUNS}
     Stop after this many steps, or instructions for an image.
 --seconds N | run certify
-    Stop after this time. For an image, time spent waiting for input does not count. For a task, the default is 600.
+    Stop after N seconds. For an image, time spent waiting for input does not count. For a task, the default is 600.
 --workers WORKERS | certify validate
     1 (this process), a number of processes, all, ray, ray:2 or ray:ADDRESS.
 --resume FILE | run certify validate
