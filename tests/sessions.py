@@ -93,7 +93,7 @@ def settled(text: str, page: str = "") -> list[str]:
     passing += r"|(?<=CaDiCaL, )[\d,]+ conflicts?"  # another version of the solver counts otherwise
     passing += f"|{LOOSE[page]}" if page in LOOSE else ""
     lines = [line.rstrip() for line in re.sub(passing, "", text, flags=re.MULTILINE).splitlines()]
-    return [line for line in lines if line.strip() and not line.startswith("training a network on the spot")]
+    return [line for line in lines if line.strip() and not line.startswith("training a network")]
 
 
 def check(command: Command, capfd: Captured, code: int | None = None) -> None:

@@ -9,7 +9,7 @@ from cases import for_each
 from facts import missing
 from long import LONG
 
-from bitwright import addition, certify, open, size, train
+from bitwright import addition, certify, open, train
 from bitwright.cli.main import main
 from bitwright.rules import Topology, parse_node_program
 
@@ -119,8 +119,6 @@ def test_how_many_networks_or_how_wide_a_one(capsys: Captured) -> None:
     found = document(capsys, "size addition --bits 10 --delta 0.01")
     assert [found[name]["networks"] for name in ("sign", "sign_tight", "calibrated")] == [34_512, 8_344, 50]
     assert "34,512" in call(capsys, "size addition --bits 10")[1]
-    unmasked = size(addition(10), unmasked=True).to_dict()["sign"]
-    assert (unmasked["networks"], "q[1]" in unmasked["reason"]) == (None, True)
     found = document(capsys, "size multiplication --bits 30 --tile 1")
     assert (found["examples"]["calibrated"], found["n_max"], found["n_source"]) == (33, 5, "cells")
     for more in ([], ["--domain", "runs"], ["--tile", "1"]):

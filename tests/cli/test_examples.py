@@ -69,8 +69,8 @@ def test_the_same_files_are_left_alone_and_others_are_not_replaced(capsys: Captu
     gone.unlink()
     line = said(capsys, "examples", code=2)
     assert line == (
-        "bitwright: examples/gray.bw is there already and differs from the example; nothing was written: "
-        "choose another folder, or delete what is to be replaced\n"
+        "bitwright: examples/gray.bw exists and differs from the example; nothing was written. "
+        "Choose another folder, or delete the files to be replaced\n"
     )
     assert own.read_text() == "# mine\n"
     assert not gone.exists()
@@ -92,5 +92,5 @@ def test_what_editors_and_python_leave_is_no_example(monkeypatch: pytest.MonkeyP
     names = [one.name for one in examples.example_files()]
     assert names == ["examples/a.bw", "examples/sbn/b.py", "sceptic/check_network.py"]
     monkeypatch.setattr(examples, "_PLACES", (tmp_path / "nowhere",))
-    with pytest.raises(InputError, match="made without examples"):
+    with pytest.raises(InputError, match="has no examples"):
         examples.example_files()

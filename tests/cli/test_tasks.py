@@ -106,7 +106,7 @@ def test_show_says_what_a_decoder_is(capsys: Captured) -> None:
     out = answer(capsys, "show copy.safetensors")
     assert found["digest"] in out
     assert "1 head" in out
-    assert "--text does not go with" in refusal(capsys, "show copy.safetensors --text")
+    assert "--text cannot be used with" in refusal(capsys, "show copy.safetensors --text")
     data = Path("copy.safetensors").read_bytes()
     Path("copy.safetensors").write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     assert "damaged" in refusal(capsys, "show copy.safetensors")

@@ -51,14 +51,14 @@ def test_networks_trained_on_the_spot() -> None:
 @for_each(
     ("settings", "message"),
     [
-        ({"engine": "templates", "tile": 1}, "tile goes with engine network, not templates"),
-        ({"engine": "limit", "tile": 1}, "tile goes with engine network, not limit"),
-        ({"engine": "limit", "networks": 3}, "networks goes with engine sampled, not limit"),
-        ({"engine": "network", "networks": 3}, "networks goes with engine sampled, not network"),
+        ({"engine": "templates", "tile": 1}, "tile works only with engine network, not templates"),
+        ({"engine": "limit", "tile": 1}, "tile works only with engine network, not limit"),
+        ({"engine": "limit", "networks": 3}, "networks works only with engine sampled, not limit"),
+        ({"engine": "network", "networks": 3}, "networks works only with engine sampled, not network"),
         ({"engine": "network", "tile": -1}, "tile is an integer from 1 to 16"),
-        ({"engine": "network", "padding": 3}, "padding goes with networks of the whole state"),
-        ({"engine": "network", "device": "cuda"}, "device goes with networks of the whole state"),
-        ({"engine": "network", "rounding": "sign"}, "rounding sign does not go with a network"),
+        ({"engine": "network", "padding": 3}, "padding works only with networks of the whole state"),
+        ({"engine": "network", "device": "cuda"}, "device works only with networks of the whole state"),
+        ({"engine": "network", "rounding": "sign"}, "rounding sign cannot be used with a network"),
         ({"engine": "kernel"}, "there is no engine 'kernel'"),
     ],
 )

@@ -212,7 +212,7 @@ def test_sixteen_runs_of_multiplication_multiply() -> None:
     given = {size: executions_of_inputs(load(source, lets={"l": size}), 16, seed=size) for size in (3, 4, 5)}
     found = infer(given, lines=_lines(source))
     assert found.verdict == "SHORTEST"
-    assert "others explain the states too" in str(found)
+    assert "other blocks explain the states too" in str(found)
     assert found.algorithm(5).program.id != example("multiplication")(5).id
     for size in (1, 2, 3, 7, 12):
         rng, algorithm = random.Random(size), found.algorithm(size)
@@ -280,7 +280,7 @@ def test_smaller_blocks_are_not_determined_where_larger_ones_fit_too() -> None:
     found = infer(given)
     assert found.algorithm(5).program.id != text_at(text)(5).id
     assert found.verdict == "SHORTEST"
-    assert "with larger ones, such as x y, other programs fit or may fit too" in str(found)
+    assert "with larger blocks, such as x y, other programs fit or may fit too" in str(found)
 
 
 def test_files_that_carry_their_sizes(tmp_path: Path, capsys: Capture) -> None:
@@ -292,7 +292,7 @@ def test_files_that_carry_their_sizes(tmp_path: Path, capsys: Capture) -> None:
     lines = [word for line in given for word in ("--line", line)]
     assert ask(capsys, 0, "infer", *files, *lines, "-o", rules).startswith("DETERM")
     assert "function  proved at every size" in ask(capsys, 0, "certify", rules)
-    assert "a line begins with one of" in ask(capsys, 2, "infer", *files, "--line", "bits z")
+    assert "a line must begin with one of" in ask(capsys, 2, "infer", *files, "--line", "bits z")
     assert "from 400 states of 15 bits in 10 blocks" in ask(capsys, 0, "infer", files[0], files[0])
     assert "differ in" in ask(capsys, 2, "infer", _with_lets(files[0], l=5, w=2), _with_lets(files[1], l=6, w=3))
 
@@ -311,8 +311,8 @@ def test_bad_input_is_one_line(tmp_path: Path, capsys: Capture) -> None:
         ([files[0], f"w=6:{six}"], "give the size of every file"),
         ([files[0], f"l=5:{six}"], "files must have the same bits"),
         ([f"l=0:{five}", files[1]], "a size is an integer from 1"),
-        ([f"p=5:{five}", f"p=6:{six}"], "needs a name that no bit has"),
-        ([f"for=5:{five}", f"for=6:{six}"], "other than i, j and words of the language"),
+        ([f"p=5:{five}", f"p=6:{six}"], "must not be i, j, a keyword"),
+        ([f"for=5:{five}", f"for=6:{six}"], "must not be i, j, a keyword"),
     ]:
         said = ask(capsys, 2, "infer", *arguments)
         assert message in said, said

@@ -145,12 +145,12 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 @for_each(
     ("form", "more", "line"),
     [
-        ("c", ["--program", "multiplication"], "this network has no cell like that of"),
-        ("js", ["--program", "multiplication"], "this network has no cell like that of"),
-        ("c", ["--bits", "4"], "--bits sets the size of --program"),
+        ("c", ["--program", "multiplication"], "this network has no cell of the kind of"),
+        ("js", ["--program", "multiplication"], "this network has no cell of the kind of"),
+        ("c", ["--bits", "4"], "--bits needs --program"),
         ("c", ["--program", "machine-v"], "machine-v does not specify its machine"),
         ("c", ["--program", "examples/graphs/bfs.bw"], "is a node program"),
-        ("c", ["--program", "addition", "--let", "l=3"], "--let goes with rule files"),
+        ("c", ["--program", "addition", "--let", "l=3"], "--let works only with rule files"),
     ],
 )
 def test_refused(form: str, more: list[str], line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

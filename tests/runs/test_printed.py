@@ -64,7 +64,7 @@ def test_true_says_how_much_there_is_and_how_far_it_is(capsys: pytest.CaptureFix
     assert out == ""
     *_, covered, first, last = [line for line in err.splitlines() if not line.startswith(("comparing", "proving"))]
     assert covered == "all cells of addition at every size are of the network's kinds"
-    assert first.startswith("16 local states to try, about ")
+    assert first.startswith("trying 16 local states takes about ")
     assert last == "local states: 16 of 16 (100 %)"
     found.check(addition(9), cells, progress=True)
     assert capsys.readouterr().err.endswith("\nlocal states: 16 of 16 (100 %)\n")

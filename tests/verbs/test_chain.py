@@ -201,9 +201,9 @@ def test_nothing_is_claimed_of_a_function_that_nobody_states(adder: bw.Network) 
     ("change", "message"),
     [
         (lambda d: d["links"]["function"]["claim"].update(sentence="proved by me"), "function: proved by me"),
-        (lambda d: d["links"]["function"]["proof"].update(windows=[]), "another proof about the function"),
-        (lambda d: d["links"]["sizes"]["proof"].update(modulus=7), "another proof about the sizes"),
-        (lambda d: d["links"]["sizes"]["claim"].update(method="because"), "says of the sizes"),
+        (lambda d: d["links"]["function"]["proof"].update(windows=[]), "proof about the function differs"),
+        (lambda d: d["links"]["sizes"]["proof"].update(modulus=7), "proof about the sizes differs"),
+        (lambda d: d["links"]["sizes"]["claim"].update(method="because"), "claims about the sizes"),
     ],
 )
 def test_an_altered_link_does_not_hold(change, message: str, adder: bw.Network, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

@@ -76,7 +76,7 @@ def test_many_states_have_no_certificate_and_others_are_refused(tmp_path: Path) 
     many = train(addition(16), tile=8, width=1024, seeds=1)
     many.save(tmp_path / "many")
     assert list(files_in(tmp_path / "many")) == [name for name in FILES if name != "certificate.json"]
-    assert "No certificate is in this folder." in (tmp_path / "many" / "README.md").read_text()
+    assert "This folder contains no certificate." in (tmp_path / "many" / "README.md").read_text()
     with pytest.raises(InputError, match=r"certificate.*next"):
         Certificate.load(tmp_path / "many")
     with pytest.raises(InputError, match=r"certificate.*another"):

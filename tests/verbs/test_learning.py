@@ -28,7 +28,7 @@ def test_executions_are_held_or_in_a_file(tmp_path: Path) -> None:
     origins = [network.weights.origin.executions for network in made]
     assert made[0].digest == made[1].digest
     assert [origin and origin.source for origin in origins] == ["file", "file", "runs"]
-    with pytest.warns(bw.BitwrightWarning, match=r"local states? come out wrong"):
+    with pytest.warns(bw.BitwrightWarning, match=r"local states? are wrong"):
         bw.train(SMALL, executions=held, width=256, seeds=1)
 
 
@@ -39,7 +39,7 @@ def test_what_runs_never_show_is_the_cause_and_said() -> None:
         found = bw.train(algorithm, executions="runs", width=256, seeds=2)
     assert not found.proved
     assert "after 2 seeds" in str(said[0].message)
-    assert str(said[0].message).endswith("learn from random states (executions states)")
+    assert str(said[0].message).endswith("use random states (executions states)")
     assert said[0].filename == __file__
     assert bw.train(algorithm, executions="states", width=256).proved  # the cure
 

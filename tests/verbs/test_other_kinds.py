@@ -22,7 +22,7 @@ def test_a_counterexample_in_a_kind_that_the_program_lacks_is_named_as_such() ->
         broken = Network(replace(trained.weights, last=last), trained.pattern)
         found = certify(multiplication(1), broken, sizes="1")
         assert found.verdict == "refuted"
-        assert ("has no cell of kind4 at these sizes: this state cannot occur in it" in str(found)) == said
+        assert ("has no cell of kind4 at these sizes, so this state cannot occur in it" in str(found)) == said
         assert "has no cell" not in str(certify(multiplication(4), broken, sizes="4"))
 
 

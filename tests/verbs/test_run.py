@@ -102,8 +102,8 @@ def test_images_run_as_on_the_command_line(capsys: Captured, tmp_path: Path) -> 
         open_subleq(str(tmp_path / "hi.dec"))
     assert run(open_subleq(str(tmp_path / "hi.dec"), words=16, word_width=8, dialect="howerj")).output == b"A"
     for given, message in (
-        ({"inputs": "text"}, "an image reads bytes: give inputs such as b'text', got a str"),
-        ({"steps": 3}, "steps does not go with an image"),
+        ({"inputs": "text"}, "inputs of an image must be bytes, such as b'text', got a str"),
+        ({"steps": 3}, "steps cannot be used with an image"),
         ({"p": 3}, "an engine has no option 'p'"),
     ):
         with pytest.raises(InputError, match=message):
@@ -189,7 +189,7 @@ def test_networks_in_all_their_forms(tmp_path: Path) -> None:
     for network in (cells, held):
         done = run(addition(9), p=300, q=11, network=network)
         assert (done.value, done.engine, done.cells["proved"]) == (311, "network", True)
-    with pytest.raises(InputError, match=r"rounding sign does not go"):
+    with pytest.raises(InputError, match=r"rounding sign cannot be used"):
         run(addition(9), p=300, q=11, network=held, rounding="sign")
     with pytest.raises(InputError, match="settings already"):
         run(addition(9), p=300, q=11, network=held, width=32)

@@ -91,7 +91,7 @@ def test_a_graph_is_laid_out_for_the_page(server: Any) -> None:
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
-        ({}, "a graph has at least one node"),
+        ({}, "a graph needs at least one node"),
         ({"shape": "path:0"}, "a graph of this shape must have the form path:100"),
         ({"shape": "knot:7"}, "unknown graph shape 'knot'"),
         ({"shape": "path:999999999999999999"}, "this page takes at most 2,000 nodes"),

@@ -16,7 +16,9 @@ _MOST = 20  # warnings printed without --json
 @opt.verb("check")
 @click.argument("file")
 def command(file: str, let: tuple[str, ...], as_json: bool) -> int:
-    """List every problem in a .bw, .sbn, .sq or .dec file, or explain a .task file. The exit code is 1 if there is a problem.
+    """List every problem in a .bw, .sbn, .sq or .dec file, or explain a .task file.
+
+    The exit code is 1 if there is a problem.
 
     Warnings, such as for a rule that never matches or an output that nothing writes, do not count as problems.
     """

@@ -130,7 +130,6 @@ def sizes(
     within: Range | None = None,
     *,
     padding: int | None = None,
-    masked: bool = True,
 ) -> dict[str, Any]:
     """Returns all three sizes with their K and range of n, in a form for JSON.
 
@@ -155,7 +154,7 @@ def sizes(
         program, within, more = what.program, within or blocks_range(what.program), {}
         programs, how = [program], {"within": within}
         examples = {rounding: training_size(what, rounding, padding) for rounding in ROUNDINGS}
-    share, by_sign = delta / len(programs), how | {"masked": masked, "examples": examples["sign"]}
+    share, by_sign = delta / len(programs), how | {"examples": examples["sign"]}
     steps = None if isinstance(what, Pattern) else what.steps
 
     def largest(size: Callable[[Program], EnsembleSize]) -> dict[str, Any]:

@@ -84,17 +84,19 @@ def check_claims(claimed: Iterable[Claim], found: Iterable[Claim]) -> None:
         if claim.verdict == "not stated":
             continue
         if (now := again.get(claim.about)) is None:
-            raise ProofError(f"the certificate has a claim about the {claim.about}, which this program does not state")
+            raise ProofError(f"the certificate has a claim about the {claim.about}, which this program lacks")
         if claim.to_dict() != now.to_dict():
-            raise ProofError(f"the certificate says of the {claim.about}: {claim.sentence}; but it is {now.sentence}")
+            raise ProofError(
+                f"the certificate claims about the {claim.about}: {claim.sentence}; now it is {now.sentence}"
+            )
         if json.dumps(claim.proof, sort_keys=True) != json.dumps(now.proof, sort_keys=True):
-            raise ProofError(f"the certificate has another proof about the {claim.about} than is found now")
+            raise ProofError(f"the certificate's proof about the {claim.about} differs from the proof found now")
 
 
 def _prove_function(algorithm: Algorithm, looked: InSizes) -> Claim:
-    """The claim about the function: at every size if closure over windows proves it, otherwise size by size.
+    """Proves the function at every size, by closure over windows, or otherwise size by size.
 
-    A counterexample at a size that is not examined is only noted.
+    A counterexample at a size that is not examined is only mentioned.
     """
     from bitwright.proofs.function.prove import prove_function
 

@@ -15,9 +15,7 @@ from bitwright.rules import Algorithm
 from bitwright.rules.cells import Tile
 from bitwright.rules.pattern import Pattern, pattern_of
 from bitwright.verbs.sizes import (
-    Programs,
     SizesAsked,
-    Subject,
     as_programs,
     at_every_size_or_own,
     by_algorithm,
@@ -27,6 +25,7 @@ from bitwright.verbs.sizes import (
 if TYPE_CHECKING:
     from bitwright.engines.protocol import Engine
     from bitwright.networks.external import Reads
+    from bitwright.verbs.sizes import Programs, Subject
 
 _MOST = 1 << 20  # rows of a table
 

@@ -38,7 +38,6 @@ from bitwright.verbs.progress import Teller
 from bitwright.verbs.proof_target import NOTHING, ProofTarget
 from bitwright.verbs.sizes import (
     InSizes,
-    Programs,
     SizesAsked,
     at_every_size_or_own,
     at_size,
@@ -51,6 +50,7 @@ from bitwright.verbs.sizes import (
 if TYPE_CHECKING:
     from bitwright.verbs.certificates import Certificate
     from bitwright.verbs.certify import Provable
+    from bitwright.verbs.sizes import Programs
 
 _LONG = 5  # seconds; longer proofs move to a GPU if there is one
 _DAY = 86_400  # the longest proof that is started

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from html import escape
 from itertools import islice
 
 from bitwright.common.bits import any_digits
-from bitwright.common.errors import InputError, counted
+from bitwright.common.errors import InputError, Report, counted
 from bitwright.pages import cell_diagram_svg, graph_page, run_title, trace_page, trace_text
 from bitwright.rules import Algorithm, GraphAlgorithm, Program, summary
 from bitwright.rules.trace import Trace
 from bitwright.runs.run import Run
-from bitwright.transformers.decision import Decision
-from bitwright.verbs.certificates import Certificate
 from bitwright.verbs.network import Network
-from bitwright.verbs.reports import Summary
 
 MOST_ROWS, MOST_STEPS, MOST_BYTES = 30, 120, 4 << 20  # notebooks store everything they show
 
@@ -80,33 +78,15 @@ def _(run: Run) -> str:
 
 
 @html_of.register
-def _(certificate: Certificate) -> str:
-    headline, *lines = certificate.report()
-    return _report(headline, [(line[:12].strip(), line[12:]) for line in lines], certificate.certified)
-
-
-@html_of.register
-def _(summary: Summary) -> str:
-    return _report(summary.sentence, [(line.strip(),) for line in summary.rows()], bool(summary))
-
-
-@html_of.register
-def _(decision: Decision) -> str:
-    headline, *lines = str(decision).splitlines()
-    return _report(headline, [line.strip().split("  ", 1) for line in lines], bool(decision))
+def _(result: Report) -> str:
+    headline, *lines = str(result).splitlines()
+    return _report(headline, [re.split("  +", line.strip(), maxsplit=1) for line in lines], bool(result))
 
 
 @html_of.register
 def _(network: Network) -> str:
-    found = network.to_dict()
-    rows = [
-        ("trained for", found["trained_for"]),
-        ("width", f"{network.width:,}; {network.weights.bytes:,} bytes of weights"),
-        ("training", f"seed {found['seed']}, {found['steps']:,} steps, largest error {found['error']:.2g}"),
-        ("claim", found["claim"]),
-        ("sha256", network.digest),
-    ]
-    return _report(f"Network: {network.sentence}", rows, True)
+    claim = "unknown" if network.claim is None else network.claim.note
+    return _report(f"Network: {network.sentence}", [("claim", claim), ("sha256", network.digest)], True)
 
 
 def _report(headline: str, rows: Sequence[Sequence[str]], good: bool) -> str:

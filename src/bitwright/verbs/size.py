@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log
 from typing import Any
 
-from bitwright.common.bits import shorten, whole_number
+from bitwright.common.bits import shorten
 from bitwright.common.errors import InputError, counted, option, suggestion
 from bitwright.proofs.ranges import matches_range
 from bitwright.proofs.width import NetworkWidth, network_width
@@ -16,7 +16,7 @@ from bitwright.theory.decisions import cells_range
 from bitwright.theory.ensemble import check_scope, sizes
 from bitwright.verbs.open import subject
 from bitwright.verbs.progress import Teller, say_compiling, teller
-from bitwright.verbs.reports import Summary
+from bitwright.verbs.reports import Summary, refuse
 from bitwright.verbs.sizes import by_algorithm, choose_pattern
 
 Sized = Algorithm | Program | NodeProgram
@@ -98,10 +98,8 @@ def size(
     delta: float = 0.01,
     *,
     of: str = "ensemble",
-    unmasked: bool = False,
     n: str | None = None,
     domain: str | None = None,
-    sample_seed: int | None = None,
     padding: int | None = None,
     tile: Tile | None = None,
     progress: Teller | Progress | bool | None = None,
@@ -114,11 +112,9 @@ def size(
         what: a program; for a node program, its cells.
         delta: the allowed probability of any wrong bit.
         of: "ensemble", or "network" for the width of a network.
-        unmasked: let sign rounding of an ensemble guess bits that nothing writes, as in the paper.
         n: how the matches of an ensemble are bounded: "blocks", "declared" or "reachable", as in `certify`.
         domain: what must be correct: for an ensemble, one "input", all "inputs" (the default) or all steps of all
             "runs"; for a network, all "states" (the default) or the states of "runs".
-        sample_seed: selects the states and draws of the width law.
         padding: the number of examples that never match.
         tile: size networks of the program's cells, treating this many as one; "all", the default, is the whole state.
         progress: True for lines on standard error, or a function that takes the work done and the total.
@@ -137,23 +133,9 @@ def size(
     tile = tile or (1 if isinstance(own, NodeProgram) else "all")
     cells = tile != "all"
     if of == "network":
-        if unmasked or n is not None:
-            raise InputError(f"{option('n')} and unmasked work only with ensembles; leave them out")
-        if cells and (domain is not None or padding is not None):
-            raise InputError(
-                f"cells are examined in all local states, without padding; leave out {option('domain')} and "
-                f"{option('padding')}"
-            )
-        if whole_number(sample_seed or 0, option("sample_seed")) < 0:
-            raise InputError(f"{option('sample_seed')} must be 0 or more, got {sample_seed}")
-    else:
-        if sample_seed is not None:
-            raise InputError(
-                f"{option('sample_seed')} works only with {option('of')} network; the size of an ensemble is computed "
-                "without random draws"
-            )
-        if cells and (unmasked or n is not None):
-            raise InputError(f"{option('n')} and unmasked work only with whole states; leave them out")
+        refuse("cannot be used with a network", n=n)
+        if cells:
+            refuse("cannot be used with cells, whose local states are all examined", domain=domain, padding=padding)
     asked, algorithms = check_scope("inputs" if of == "network" else domain or "inputs"), by_algorithm([own])
     algorithm = algorithms[0]
     with tell.working("looking for kinds of cells"):
@@ -164,7 +146,7 @@ def size(
             raise InputError(f"there is no domain '{shorten(str(domain))}'; choose states or runs{choices}")
         runs = algorithm if domain == "runs" else None
         with tell.working("draws") as told:
-            how: dict[str, Any] = {"padding": padding or 0, "seed": sample_seed or 0, "progress": told}
+            how: dict[str, Any] = {"padding": padding or 0, "seed": 0, "progress": told}
             return _report_width(algorithm.name, network_width(pattern, delta, runs=runs, **how))
     if cells:
         found = sizes(pattern, delta, asked, padding=padding)
@@ -175,5 +157,5 @@ def size(
         say_compiling(tell)
     with tell.working("running") as told:
         within = matches_range(algorithm, n, told)
-    found = sizes(algorithm, delta, asked, within, padding=padding, masked=not unmasked)
+    found = sizes(algorithm, delta, asked, within, padding=padding)
     return _report_ensemble(algorithm.name, found, _SCOPES[asked], within.scope)
