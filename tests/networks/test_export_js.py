@@ -148,7 +148,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         ("c", ["--program", "multiplication"], "this network has no cell of the kind of"),
         ("js", ["--program", "multiplication"], "this network has no cell of the kind of"),
         ("c", ["--bits", "4"], "--bits needs --program"),
-        ("c", ["--program", "machine-v"], "machine-v does not specify its machine"),
+        ("c", ["--program", "machine-v"], "machine-v does not specify its words"),
         ("c", ["--program", "examples/graphs/bfs.bw"], "is a node program"),
         ("c", ["--program", "addition", "--let", "l=3"], "--let works only with rule files"),
     ],

@@ -52,7 +52,7 @@ def test_it_prints_what_the_library_prints(server: Any, name: str, given: str, e
 def test_an_image_needs_a_machine_and_says_where_it_is_wrong(server: Any) -> None:
     image = {"kind": "subleq", "language": "image", "text": "6 -1 3\n7 7 -1\n65 0\n"}
     answer = server.check(image)
-    assert "give its words, word width, dialect" in answer["problems"][0]["message"]
+    assert "does not specify its words, word width, dialect" in answer["problems"][0]["message"]
     whole = {**image, "words": 16, "width": 8, "dialect": "howerj"}
     assert server.check(whole)["about"]["machine"].startswith("machine V of 16 words of 8 bits, dialect howerj")
     assert server.run({"source": whole})["result"]["console"] == "A"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bitwright.common.errors import InputError, counted
+from bitwright.common.errors import InputError, counted, option
 from bitwright.machines.sbn.assembler import load_sbn
 from bitwright.machines.sbn.code import Code
 from bitwright.machines.sbn.machine_a import machine_a
@@ -98,10 +98,9 @@ def on_machine_v(
     if words is None or word_width is None or dialect is None:
         wanted = (("words", words), ("word width", word_width), ("dialect", dialect))
         missing = ", ".join(what for what, value in wanted if value is None)
-        raise InputError(
-            f"{name} does not specify its machine; give its {missing}, "
-            "such as words 64, word width 16 and dialect howerj"
-        )
+        on_command_line = option("words").startswith("-")
+        example = "--machine V:64x16:howerj" if on_command_line else "words=64, word_width=16, dialect='howerj'"
+        raise InputError(f"{name} does not specify its {missing}; give the machine, such as {example}")
     shape = Shape(words, word_width, find_dialect(dialect))
     check(words, word_width)
     start_memory(shape, image)  # refuses an image that does not fit, before the machine is built

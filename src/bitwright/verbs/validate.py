@@ -67,7 +67,7 @@ def validate(
     >>> print(validate(addition(3)))
     EXACT: addition (add two 3-bit numbers by ripple carry), engine limit, calibrated rounding, K = 12
       inputs    64, exhaustive; 0 wrong by its ensure lines
-      steps     at most 6 in a run; 384 evaluations, 0 unlike the rules
+      steps     at most 6 in a run; 384 evaluations, 0 differ from the rules
       matches   n = 0 to 3; 14 different (n, writers, matches)
       margin    0.5 at n = 1 where 0 of 1 writer match
     >>> validate(addition(3), lambda p, q: p | q).tally.failures[0].inputs
