@@ -35,7 +35,7 @@ def test_executions_are_held_or_in_a_file(tmp_path: Path) -> None:
 def test_what_runs_never_show_is_the_cause_and_said() -> None:
     """Nothing that a wider network could mend: of one template runs of this program show nothing."""
     algorithm = bw.open(EXAMPLES / "comparison.bw", l=3)
-    with pytest.warns(bw.BitwrightWarning, match=r"never showed 1 template .*kind1_block2") as said:
+    with pytest.warns(bw.BitwrightWarning, match=r"never match 1 template .*kind1_block2") as said:
         found = bw.train(algorithm, executions="runs", width=256, seeds=2)
     assert not found.proved
     assert "after 2 seeds" in str(said[0].message)
@@ -59,7 +59,7 @@ def test_advice_is_something_that_can_be_done() -> None:
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "a word": (lambda: bw.train(SMALL, executions="walks"), ".npz 'walks'"),
-    "a number": (lambda: bw.train(SMALL, executions=3), "networks learn"),  # type: ignore[arg-type]
+    "a number": (lambda: bw.train(SMALL, executions=3), "executions must"),  # type: ignore[arg-type]
     "runs of states": (lambda: Sample("states", runs=5), "random states"),
     "no states": (lambda: Sample("states", states=0), "1 1,000,000 0"),
     "text": (lambda: Sample("states", states="9"), "'9'"),  # type: ignore[arg-type]

@@ -130,7 +130,7 @@ def test_what_does_not_fit_is_said_in_a_line(cells: Layers) -> None:
     rules = "bits x[2]\nblock x[1]\nblock x[2]\nwhen x[1]=1 write x[1]\nwhen x[1]=0 write x[2]\n"
     rules += "input x\noutput x\nsteps 1\n"
     network = as_module(layers_of(parse(rules), "states"))  # a cell has as many columns
-    with pytest.raises(InputError, match="say which: reads"):
+    with pytest.raises(InputError, match="choose one with reads"):
         certify(parse(rules), network)
     assert certify(parse(rules), Model(network, reads="states")).verdict == "certified"
 

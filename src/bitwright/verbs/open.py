@@ -174,13 +174,14 @@ def shipped(
     """Returns a shipped algorithm at the given size, that of a network of the whole state, or that of the values."""
     from bitwright.common.bits import width_of
 
-    numbers: list[Any] = []
-    for value in values.values():
+    needed = 0
+    for given, value in values.items():
         several = value.tolist() if hasattr(value, "tolist") else value
-        numbers += several if isinstance(several, list | tuple | range) else [several]
-    needed = max((width_of(number) for number in numbers if isinstance(number, int)), default=default_bits)
+        for number in several if isinstance(several, list | tuple | range) else [several]:
+            if isinstance(number, int) and width_of(number) > needed:
+                needed, largest = width_of(number), f"{given} is {shorten(number)}"
     if network is None or getattr(network, "cells", True):
-        return named_algorithm(name, needed if bits is None else bits, order)
+        return named_algorithm(name, (needed or default_bits) if bits is None else bits, order)
     from bitwright.rules.algorithms.arithmetic import order_of
 
     whole: Any = network
@@ -192,13 +193,13 @@ def shipped(
     if bits not in (None, length):
         raise InputError(f"{trained}, got {option('bits')} {shorten(bits)}; leave it out, or choose another network")
     if order is not None and list(order) != order_of(algorithm):
-        trained_order, given = (shorten(",".join(map(str, places))) for places in (order_of(algorithm), order))
+        trained_order, asked = (shorten(",".join(map(str, places))) for places in (order_of(algorithm), order))
         raise InputError(
-            f"{trained} in the order {trained_order}, got {option('order')} {given}; leave it out, or choose another "
+            f"{trained} in the order {trained_order}, got {option('order')} {asked}; leave it out, or choose another "
             "network"
         )
-    if values and needed > length:
-        raise InputError(f"{trained}, but the inputs need {needed:,} bits; choose another network")
+    if needed > length:
+        raise InputError(f"{trained}, but {largest}, which needs {needed:,} bits; choose another network")
     return algorithm
 
 

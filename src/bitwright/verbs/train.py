@@ -146,7 +146,9 @@ def _programs(
     first, *others = map(of_bits, subjects)
     if tile == "all":
         if others:
-            raise InputError("a network of the whole state is for a single program; give one program, or train cells")
+            raise InputError(
+                f"a network of the whole state needs one program, got {len(subjects)} programs; train cells"
+            )
         if sizes is not None:
             raise InputError(f"{option('sizes')} works only with networks of cells, not of the whole state")
         if isinstance(subjects[0], NodeProgram):
