@@ -15,10 +15,10 @@ from bitwright.common.lazy import Shown
 from bitwright.engines.cells.network import CellTables, are_few, network_decider
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.store import load_network, network_file, read_about, read_network, save_network
-from bitwright.rules import Algorithm, NodeProgram, Program
+from bitwright.rules import Algorithm, Program
 from bitwright.rules.algorithms.arithmetic import known_algorithm
 from bitwright.rules.pattern import Pattern, read_pattern
-from bitwright.verbs.open import as_algorithm, subject
+from bitwright.verbs.open import as_algorithm, is_node_program, subject
 
 if TYPE_CHECKING:
     from bitwright.engines.protocol import Engine
@@ -212,7 +212,7 @@ class Network(Shown, Report):
         own = None if what is None else subject(what)
         if pattern is not None:
             return Network(load_network(file, pattern.program), pattern)
-        if isinstance(own, NodeProgram):
+        if is_node_program(own):
             raise InputError(f"{own.name} is a node program and needs a network of cells; {file} is for a whole state")
         algorithm = own or known_algorithm(about.bits, about.examples, about.origin.program_id)
         if algorithm is None:

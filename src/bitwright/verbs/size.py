@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from math import log
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bitwright.common.bits import shorten
 from bitwright.common.errors import InputError, counted, option, suggestion
 from bitwright.proofs.ranges import matches_range
 from bitwright.proofs.width import NetworkWidth, network_width
-from bitwright.rules import Algorithm, NodeProgram, Program
+from bitwright.rules import Algorithm, Program
 from bitwright.rules.cells import Tile
 from bitwright.runs.progress import Progress
 from bitwright.theory.decisions import cells_range
 from bitwright.theory.ensemble import check_scope, sizes
-from bitwright.verbs.open import subject
+from bitwright.verbs.open import is_node_program, subject
 from bitwright.verbs.progress import Teller, say_compiling, teller
 from bitwright.verbs.reports import Summary, refuse
 from bitwright.verbs.sizes import by_algorithm, choose_pattern
 
-Sized = Algorithm | Program | NodeProgram
+if TYPE_CHECKING:
+    from bitwright.rules import NodeProgram
+
+    Sized: TypeAlias = Algorithm | Program | NodeProgram
+
 OF = ("ensemble", "network")
 _SCOPES = {"input": "one input", "inputs": "all inputs", "runs": "all steps of all runs"}
 
@@ -130,7 +134,7 @@ def size(
             f"{option('of')} must be ensemble or network, got '{shorten(str(of))}'{suggestion(str(of), OF)}"
         )
     own, tell = subject(what), teller(progress)
-    tile = tile or (1 if isinstance(own, NodeProgram) else "all")
+    tile = tile or (1 if is_node_program(own) else "all")
     cells = tile != "all"
     if of == "network":
         refuse("cannot be used with a network", n=n)

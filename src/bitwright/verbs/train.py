@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from warnings import warn
 
 from bitwright.common.bits import whole_number
@@ -19,18 +19,22 @@ from bitwright.networks.descent import expected_steps
 from bitwright.networks.integer import WEIGHT_BITS
 from bitwright.networks.train import ExecutionSet
 from bitwright.proofs.width import suggested_width
-from bitwright.rules import Algorithm, NodeProgram, Program
+from bitwright.rules import Algorithm, Program
 from bitwright.rules.cells import Tile
 from bitwright.rules.pattern import Pattern, pattern_of
 from bitwright.runs.progress import Progress
 from bitwright.verbs.cells import SEEDS, check_divides, train_on_pattern, train_smallest
 from bitwright.verbs.executions import TOLERANCE, WIDER, Sample, cell_set, unseen, unseen_kinds
 from bitwright.verbs.network import Network
-from bitwright.verbs.open import check_tile, of_bits, subject
+from bitwright.verbs.open import check_tile, is_node_program, of_bits, subject
 from bitwright.verbs.progress import Teller, teller
 from bitwright.verbs.sizes import SizesAsked, at_size, in_sizes, missing_size
 
-Trainable = Algorithm | Program | NodeProgram
+if TYPE_CHECKING:
+    from bitwright.rules import NodeProgram
+
+    Trainable: TypeAlias = Algorithm | Program | NodeProgram
+
 _MOST_SEEDS = 1_000
 
 
@@ -151,7 +155,7 @@ def _programs(
             )
         if sizes is not None:
             raise InputError(f"{option('sizes')} works only with networks of cells, not of the whole state")
-        if isinstance(subjects[0], NodeProgram):
+        if is_node_program(subjects[0]):
             raise InputError(f"{first.name} is a node program and needs a network of cells, not of the whole state")
         return [first], pattern_of([first.program], tile)
     if sizes is None:
