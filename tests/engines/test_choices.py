@@ -51,11 +51,11 @@ def test_networks_trained_on_the_spot() -> None:
 @for_each(
     ("settings", "message"),
     [
-        ({"engine": "templates", "tile": 1}, "tile works only with engine network, not templates"),
-        ({"engine": "limit", "tile": 1}, "tile works only with engine network, not limit"),
-        ({"engine": "limit", "networks": 3}, "networks works only with engine sampled, not limit"),
-        ({"engine": "network", "networks": 3}, "networks works only with engine sampled, not network"),
-        ({"engine": "network", "tile": -1}, "tile is an integer from 1 to 16"),
+        ({"engine": "templates", "tile": 1}, "tile works only with engine network, got templates"),
+        ({"engine": "limit", "tile": 1}, "tile works only with engine network, got limit"),
+        ({"engine": "limit", "networks": 3}, "networks works only with engine sampled, got limit"),
+        ({"engine": "network", "networks": 3}, "networks works only with engine sampled, got network"),
+        ({"engine": "network", "tile": -1}, "tile must be between 1 and 16"),
         ({"engine": "network", "padding": 3}, "padding works only with networks of the whole state"),
         ({"engine": "network", "device": "cuda"}, "device works only with networks of the whole state"),
         ({"engine": "network", "rounding": "sign"}, "rounding sign cannot be used with a network"),

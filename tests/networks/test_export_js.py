@@ -145,8 +145,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 @for_each(
     ("form", "more", "line"),
     [
-        ("c", ["--program", "multiplication"], "this network has no cell of the kind of"),
-        ("js", ["--program", "multiplication"], "this network has no cell of the kind of"),
+        ("c", ["--program", "multiplication"], "this network has no cell like that of"),
+        ("js", ["--program", "multiplication"], "this network has no cell like that of"),
         ("c", ["--bits", "4"], "--bits needs --program"),
         ("c", ["--program", "machine-v"], "machine-v does not specify its words"),
         ("c", ["--program", "examples/graphs/bfs.bw"], "is a node program"),

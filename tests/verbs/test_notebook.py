@@ -79,4 +79,4 @@ def test_a_summary_shows_its_headline_and_rows() -> None:
     found = size(addition(4))
     html = found._repr_html_() or ""
     assert f">{escape(found.sentence)}</strong>" in html
-    assert all(escape(part) in html for row in found.rows() for part in row.strip().split("  ", 1))
+    assert all(escape(part) in html for row in found.rows() for part in re.split("  +", row.strip(), maxsplit=1))

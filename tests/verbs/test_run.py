@@ -191,7 +191,7 @@ def test_networks_in_all_their_forms(tmp_path: Path) -> None:
         assert (done.value, done.engine, done.cells["proved"]) == (311, "network", True)
     with pytest.raises(InputError, match=r"rounding sign cannot be used"):
         run(addition(9), p=300, q=11, network=held, rounding="sign")
-    with pytest.raises(InputError, match="settings already"):
+    with pytest.raises(InputError, match="already has its settings"):
         run(addition(9), p=300, q=11, network=held, width=32)
 
 

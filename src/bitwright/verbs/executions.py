@@ -72,7 +72,9 @@ class Sample:
         whole_number(self.sample_seed, "sample_seed", 0, 2**63)
         check_labels(self.labels)
         if self.runs is not None and (self.states is not None or source == "states"):
-            raise InputError("runs (every step of that many runs) and states exclude each other; leave out one of them")
+            raise InputError(
+                "runs are every step of that many runs, and states are random states; leave out one of them"
+            )
         if self.is_given and (self.runs is not None or self.states is not None or self.sample_seed):
             these = "these executions" if path is None else shorten(str(path))
             raise InputError(f"{these} cannot be sampled; leave out runs, states and {option('sample_seed')}")

@@ -127,7 +127,9 @@ def opened(
     if target in NAMES or package is not None:
         refuse("works only with rule files (.bw)", let=lets or None)
     if package is not None:
-        refuse("cannot be used with programs for machines, which set their own sizes", bits=bits, order=order)
+        refuse(
+            "cannot be used with programs for machines; SBN has .width, and machine V its words", bits=bits, order=order
+        )
         algorithm: Algorithm = package.open_program(target, **vars(machine or MachineChoice()))
         return algorithm
     refuse("works only with .sbn, .sq and .dec programs and machine-v", machine=machine)

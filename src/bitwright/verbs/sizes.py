@@ -63,7 +63,7 @@ class InSizes:
         for seen in self.proof.kinds:
             if seen.kind not in pattern.kinds:
                 where = at_size(name, _text(seen.sizes))
-                raise OtherKindError(f"{where}: this network has no cell of the kind of {seen.cell}")
+                raise OtherKindError(f"{where}: this network has no cell like that of {seen.cell}")
 
 
 def at_size(name: str, size: str | None) -> str:
