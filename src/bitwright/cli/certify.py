@@ -112,7 +112,7 @@ def _check(target: Target, check: Path, network: Path | None, how: dict[str, Any
     from bitwright.verbs.certificates import Certificate
 
     opt.refuse(
-        "does not go with --check, which repeats the proof of the certificate",
+        "cannot be used with --check, which repeats the proof of the certificate",
         *("rounding", "n", "padding", "domain", "resume"),
     )
     claimed = Certificate.load(check)

@@ -103,10 +103,10 @@ def certify(
         rounding: for the limit: "calibrated" or "sign".
         n: for the limit, how the number of matches is bounded: "blocks" (proved, the default), "declared" (an
             assumption, which the certificate names) or "reachable" (met in the runs of all inputs).
-        padding: for the limit, examples that are never matched.
-        tile: prove networks of cells, with this many neighbouring cells taken as one; "all" for the whole state.
-        device: where states are tried; by default a long proof moves to a GPU.
-        workers: how many processes share the states; "all" or "ray".
+        padding: for the limit, the number of examples that never match.
+        tile: prove networks of cells, treating this many neighbouring cells as one; "all" for the whole state.
+        device: the device on which states are tried; by default a long proof uses a GPU if there is one.
+        workers: the number of processes that share the states, "all" or "ray".
         resume: a file that keeps the states tried, and from which the same proof continues after an interruption.
         module: for a transformer, the function from tokens to logits that the decoder describes; it is compared with
             the decoder, and replays the counterexample.
@@ -119,14 +119,14 @@ def certify(
 
         others: dict[str, object] = {"sizes": sizes, "domain": domain, "rounding": rounding, "n": n, "tile": tile}
         others |= {"device": device, "workers": str(workers) != "1", "resume": resume}
-        refuse("does not go with a task of a transformer", padding=padding, **others)
+        refuse("cannot be used with a transformer task", padding=padding, **others)
         return certify_decoder(what, network, module=module, seconds=seconds, progress=progress)  # type: ignore[arg-type]
     own: Any
     tell, programs = teller(progress), as_programs(what)  # type: ignore[arg-type]
     refuse("works only with a transformer task and its decoder", seconds=seconds)
     if network is None:
         others = {"domain": domain, "device": device, "workers": str(workers) != "1", "resume": resume}
-        refuse(f"goes with {option('network')}; the proof of the limit has no states to go through", **others)
+        refuse(f"works only with {option('network')}, because a proof about the limit does not try states", **others)
         if n == "reachable" and not hasattr(progress, "working"):
             say_compiling()
         target = limit_target(programs, sizes, tile, tell, n, padding)

@@ -57,7 +57,7 @@ def validate(
         random: how many random inputs to run, in place of all.
         sample_seed: which random inputs.
         steps: where a run is cut off.
-        workers: how many processes share the inputs; "all" or "ray".
+        workers: the number of processes that share the inputs, "all" or "ray".
         resume: a file that keeps finished work, and from which the same validation continues after an interruption.
         progress: True for lines on standard error, or a function that takes the work done and the total.
         settings: engine settings, as for `run`. Without a `device`, long work with a network of the whole state uses a
