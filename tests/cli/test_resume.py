@@ -114,7 +114,7 @@ def test_a_validation_goes_on(capsys: Captured, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_resume_goes_with_states_to_try(capsys: Captured) -> None:
-    assert "--resume goes with --network" in refusal(capsys, "certify addition --resume kept")
+    assert "--resume works only with --network" in refusal(capsys, "certify addition --resume kept")
     assert "cannot write" in refusal(capsys, VALIDATE, "--resume", ".")
     assert not Path("kept").exists()
 

@@ -80,7 +80,7 @@ def test_options_that_do_not_go_with_a_task_are_refused(capsys: Captured) -> Non
     assert "must end in .json" in refusal(capsys, certify("-o copy.html"))
     assert "--workers" in refusal(capsys, certify("--workers 2"))
     assert "--resume" in refusal(capsys, certify("--resume copy.part"))
-    assert "goes with tasks" in refusal(capsys, "certify addition --seconds 3")
+    assert "works only with transformer tasks" in refusal(capsys, "certify addition --seconds 3")
 
 
 @pytest.mark.usefixtures("files")

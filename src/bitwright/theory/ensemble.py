@@ -141,7 +141,6 @@ def sizes(
         scope: one input, all inputs, or all runs.
         within: the range of n, by default from the blocks.
         padding: examples to add to the templates; None for the number that the algorithm declares.
-        masked: whether bits that nothing writes are fixed to 0.
     """
     check_delta(delta)
     how: dict[str, Any] = {"within": None}

@@ -54,9 +54,9 @@ def validate(
             a run never ends. With several `workers`, or a file to `resume` from, it is named as "module:function".
         engine: an engine or its name; by default "network" if a network is given, else "limit".
         network: a trained network.
-        random: how many random inputs to run, in place of all.
-        sample_seed: which random inputs.
-        steps: where a run is cut off.
+        random: the number of random inputs to run instead of all inputs.
+        sample_seed: selects the random inputs.
+        steps: the step limit of a run.
         workers: the number of processes that share the inputs, "all" or "ray".
         resume: a file that keeps finished work, and from which the same validation continues after an interruption.
         progress: True for lines on standard error, or a function that takes the work done and the total.
