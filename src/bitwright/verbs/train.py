@@ -104,7 +104,9 @@ def train(
     begin, tell = time.perf_counter(), teller(progress)
     sample = executions if isinstance(executions, Sample | None) else Sample(executions)
     if sample is not None and padding:
-        raise InputError(f"{option('padding')} cannot be used with {option('executions')}; leave out one of them")
+        raise InputError(
+            f"{option('padding')} adds to templates and cannot be used with {option('executions')}; leave it out"
+        )
     several = list(what) if isinstance(what, list | tuple) else [what]
     programs, pattern = _programs(several, sizes, check_tile(tile), tell)
     first, runs = programs[0], None if pattern.whole is None else programs[0]
