@@ -164,7 +164,7 @@ certify addition --tile 1 --network whole.safetensors | --tile --network
 size addition --delta 0 | delta 0 1, 0
 size addition --tile 1 --n declared | cells
 size addition --of network --n blocks | --n
-size addition --of network --tile 1 --domain runs | --domain --padding
+size addition --of network --tile 1 --domain runs | --domain
 size addition --bits 3000 --of network | cells
 train addition -o x.pt | .safetensors
 train addition | --output -o
