@@ -10,7 +10,7 @@ from typing import Any
 from bitwright import addition, multiplication
 from bitwright.exports import Exported, claim_of
 from bitwright.exports.pages import engine_text, joined, network_facts
-from bitwright.machines.programs import SubleqProgram, open_program, open_subleq
+from bitwright.machines.programs import open_program
 from bitwright.networks import IntegerNetwork, Recipe
 from bitwright.pages.library import library_script
 from bitwright.rules import NodeProgram, parse_node_program
@@ -40,23 +40,16 @@ def evaluate(
 
 @cache
 def network_for(name: str, width: int = 256) -> tuple[IntegerNetwork, Pattern]:
-    """A network of the cells of a program in many sizes, of an SBN or SUBLEQ program, or of a node program."""
+    """A network of the cells of a program in many sizes, of an SBN program, or of a node program."""
     programs: dict[str, Any] = {"addition": addition, "multiplication": multiplication}
     if name in programs:
         own = [programs[name](size).program for size in (1, 2, 3, 4, 5, 6)]
     elif name.endswith(".sbn"):
         own = [open_program(str(ROOT / "examples/sbn" / name)).program]
-    elif name.endswith(".sq"):
-        own = [computer(name).machine.program]
     else:
         own = [one.program for one in node_program(name).schemas()]
     pattern = pattern_of(own)
     return train_on_pattern(pattern, Recipe(width)).weights, pattern
-
-
-@cache
-def computer(name: str) -> SubleqProgram:
-    return open_subleq(str(ROOT / "examples/subleq" / name))
 
 
 @cache

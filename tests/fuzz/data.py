@@ -1,13 +1,12 @@
 """Readers of data: executions (.npz), graphs in every format and tables of their values, networks of cells."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 import networkx as nx
 import numpy as np
-from fuzz.mutations import NASTY, edit_document, edit_text
+from fuzz.mutations import NASTY, edit_text
 from fuzz.reader import Reader
 from fuzz.stored import edit_archive, edit_safetensors, edited, folder, in_file
 from fuzz.texts import examples
@@ -54,9 +53,6 @@ def written_graph(suffix: str) -> Callable[[Random], str]:
             graph.add_edge(rng.randrange(5), rng.randrange(5), weight=weight)
         for node in graph:
             graph.nodes[node].update(id=rng.randrange(9), source=rng.choice((0, 1)), alive=rng.choice((0, 1, "x")))
-        if suffix == ".json":
-            data = nx.node_link_data(graph, edges=rng.choice(("edges", "links")))
-            return json.dumps(data) if rng.random() < 0.5 else edit_document(rng, data)
         between = {".csv": ",", ".tsv": "\t"}.get(suffix, rng.choice((" ", ",", "\t")))
         head = ["source", "target", "weight"][: rng.randint(2, 3)]
         lines = [head] * (rng.random() < 0.3) + [[*map(str, edge)] for edge in graph.edges(data="weight")]
@@ -113,7 +109,7 @@ READERS = (
     *(
         Reader(f"graph files ({suffix})", written_graph(suffix), take_graph(suffix))
         for suffix in SUFFIXES
-        if suffix not in (".edges", ".edgelist", ".adjlist")  # which are read as .txt and .adj
+        if suffix not in (".edges", ".edgelist")  # which are read like .txt
     ),
     Reader("values of graphs", value_text, take_values),
     Reader(

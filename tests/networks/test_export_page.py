@@ -1,7 +1,5 @@
 """The scripts of exported pages say what Python says, under node: wiring, whole runs, proofs."""
 
-import json
-import re
 import shutil
 from itertools import pairwise
 from pathlib import Path
@@ -12,13 +10,13 @@ import pytest
 from cases import for_each
 from exported import changed
 from long import LONG
-from paged import computer, evaluate, network_for, node_program
+from paged import evaluate, network_for, node_program
 from whole import whole, with_weights
 
 from bitwright import Algorithm, addition, certify, multiplication, run
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.exports import exported_cells
-from bitwright.exports.pages import computer_page, program_facts
+from bitwright.exports.pages import program_facts
 from bitwright.graphs.named import shaped_graph
 from bitwright.machines.programs import open_program
 from bitwright.rules.pattern import Pattern
@@ -199,45 +197,3 @@ def _cells(core: Any, wires: Any) -> list[Any]:
         found.append([kind, wires.cell_bit[at : at + sizes[kind]].tolist(), said])
         at, port = at + sizes[kind], port + ports[kind]
     return found
-
-
-COMPUTER = """
-const typed = facts.typed;
-live = { use(wires) { this.machine = new Machine(wires); facts.bits = wires.bits; } };
-stage.open();
-live.machine.load(stage.start());
-stage.buffer.push(...typed);
-stage.isClosed = true;
-let how = "on";
-while (how === "on") how = stage.advance();
-const steps = live.machine.steps, instructions = arrays.instruction_step.length - 1;
-while (live.machine.step());
-const memory = Array.from({ length: about.words }, (_, word) => number(wordBits(word), live.machine.state));
-return { how, steps, output: stage.output, instructions, memory };
-"""
-SHOWN = """
-const shown = { textContent: "", value: "", hidden: false, addEventListener() {} };
-globalThis.document = { getElementById: () => shown };
-let live = null;
-const arrays = {};
-"""
-
-
-CONSOLES = [("echo.sq", b"ab\n"), ("hello.sq", b""), ("sieve.sq", b"")]
-
-
-@pytest.mark.parametrize(("name", "typed"), CONSOLES if LONG else CONSOLES[:1])
-def test_machine_v_with_its_console(name: str, typed: bytes, tmp_path: Path) -> None:
-    program = computer(name)
-    network, pattern = network_for(name, 4_096)
-    page = computer_page(network, pattern, program)
-    facts = json.loads(re.search(r'id="facts">(.*?)</script>', page.text, re.DOTALL)[1])
-    done = run(program, typed)
-    ending = done.ending
-    found = exported_cells(network, pattern, None)
-    facts = {"wiring": facts["wiring"], "about": facts["about"], "typed": list(typed)}
-    said = evaluate(found, facts, COMPUTER, tmp_path, ("computer",), SHOWN)
-    assert said["how"] == "done"
-    assert bytes(said["output"]) == done.output
-    assert said["memory"] == ending.memory
-    assert (said["steps"], said["instructions"]) == (ending.tally.steps, ending.tally.instructions)

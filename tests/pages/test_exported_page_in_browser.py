@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from cases import for_each
 from long import LONG
-from paged import computer, network_for, node_program
+from paged import network_for, node_program
 from pages.conftest import Open
 from waiting import until, wait_until
 from whole import whole
 
 from bitwright import addition, multiplication, run
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.exports.pages import Page, computer_page, graph_page, program_page
+from bitwright.exports.pages import Page, graph_page, program_page
 from bitwright.machines.programs import open_program
 from bitwright.rules.pattern import Pattern
 from bitwright.verbs.graphs import on_graph
@@ -32,16 +32,14 @@ def page_of(name: str) -> Page:
     if name == "whole":
         pattern = Pattern.of_state(addition(3).program)
         return program_page(whole(addition(3).program, 256), pattern, addition(3), {"p": 5, "q": 6})
-    network, pattern = network_for(name, 2_048 if name.endswith(".sq") else 256)
+    network, pattern = network_for(name)
     if name.endswith(".sbn"):
         return program_page(network, pattern, open_program(f"examples/sbn/{name}"), {"a": 12, "b": 18})
-    if name.endswith(".sq"):
-        return computer_page(network, pattern, computer(name))
     return graph_page(network, pattern, node_program(name), {"life": "torus:12x40", "bfs": "grid:3x4"}[name])
 
 
-EVERY = ["addition", "multiplication", "whole", "gcd.sbn", "bfs", "life", "echo.sq"]
-SOME = EVERY if LONG else ["addition", "whole", "bfs", "echo.sq"]  # pages of all forms
+EVERY = ["addition", "multiplication", "whole", "gcd.sbn", "bfs", "life"]
+SOME = EVERY if LONG else ["addition", "whole", "bfs"]  # pages of all forms
 
 
 def to_step(page: Any, step: int) -> None:
@@ -51,7 +49,7 @@ def to_step(page: Any, step: int) -> None:
 
 ENDED = (
     "document.documentElement.dataset.mode === 'idle' && "
-    "/ended|limit|waiting/.test(document.getElementById('status').textContent)"
+    "/ended|limit/.test(document.getElementById('status').textContent)"
 )
 
 
@@ -304,16 +302,6 @@ def test_life(show: Open) -> None:
     assert page.input_value("#input-alive") == ""
     page.click("#gun")
     assert "on: 36" in page.inner_text("#legend")
-
-
-def test_a_console(show: Open) -> None:
-    page = show(page_of("echo.sq").text)
-    page.click("#run")
-    finish(page)
-    assert "waiting for input" in page.text_content("#status")
-    page.fill("#line", "hello")
-    page.click("#typing button[type=submit]")
-    until(page, "document.getElementById('screen').textContent.includes('hello')")
 
 
 def test_what_cannot_be_run_is_said(show: Open) -> None:

@@ -1,6 +1,5 @@
 """Files of graphs against networkx's own readers, and what is refused in them."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -125,28 +124,6 @@ def test_edge_lists(seed: int, directed: bool, tmp_path: Path) -> None:
         assert graph.names == tuple(known)
         assert neighbours(graph) == adjacency(known)
         assert weights(graph) == (weights_of(source) if data else {})
-
-
-@for_each("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
-@for_each("links", ["edges", "links"])
-@for_each("seed", seeds(8, of=20))
-def test_node_link(seed: int, kind: type, links: str, tmp_path: Path) -> None:
-    source = random_graph(seed, kind)
-    nx.set_node_attributes(source, {name: {"colour": at} for at, name in enumerate(source) if at % 2})
-    data = nx.node_link_data(source, edges=links)
-    graph = read_graph(written(tmp_path, "graph.json", json.dumps(data)))
-    check_ports(graph)
-    known = nx.node_link_graph(data, edges=links)
-    assert graph.names == tuple(known)
-    assert graph.topology.edges == known.number_of_edges()
-    assert graph.node_values.get("colour", {}) == {at: at for at in range(len(source)) if at % 2}
-    if source.is_multigraph():
-        assert {n: sorted(there) for n, there in neighbours(graph).items()} == {
-            n: sorted(there) for n, there in adjacency(known).items()
-        }
-    else:
-        assert neighbours(graph) == adjacency(known)
-        assert weights(graph) == weights_of(source)
 
 
 def test_columns_comments_quotes_and_isolated_nodes(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def refusal(path: Path, **options: Any) -> str:
         ("g.txt", "a b\nc d\n#\nb a\n", "g.txt:4 'b' 'a' 1"),
         ("g.txt", "# nothing\n\n", "g.txt"),
         ("g.txt", " \n", "g.txt"),
-        ("g.png", "a b", f"must end in {', '.join(SUFFIXES[:-1])} or .json, got g.png"),
+        ("g.png", "a b", f"must end in {', '.join(SUFFIXES[:-1])} or .tsv, got g.png"),
     ],
 )
 def test_refused_lists(name: str, text: str, message: str, tmp_path: Path) -> None:
@@ -59,32 +59,6 @@ def test_a_directed_list_may_have_both_directions(tmp_path: Path) -> None:
     path = written(tmp_path, "again.txt", "a b\nb a\na b\n")
     there = "again.txt:3: the edge between 'a' and 'b' is already on line 1; "
     assert refusal(path, directed=True) == f"{there}remove one of the lines"
-
-
-@for_each(
-    ("text", "reason"),
-    [
-        ("[]", "object"),
-        ('{"nodes": [], "nodes": []}', "'nodes'"),
-        ('{"nodes": ' + "[" * 500_000 + "]" * 500_000 + "}", "32"),
-        ('{"edges": []}', "list nodes"),
-        ('{"nodes": []}', "edges links"),
-        ('{"nodes": [], "edges": []}', "nodes"),
-        ('{"nodes": ["a"], "edges": []}', "1 'id'"),
-        ('{"nodes": [{"id": null}], "edges": []}', "1"),
-        ('{"nodes": [{"id": ""}], "edges": []}', "1"),
-        ('{"nodes": [{"id": 1}, {"id": "1"}], "edges": []}', "2 '1' 1"),
-        ('{"nodes": [{"id": 1}], "links": [{"source": 1}]}', "1 'target'"),
-        ('{"nodes": [{"id": 1}], "links": [{"source": 1, "target": 2}]}', "1 '2'"),
-        ('{"nodes": [{"id": 1}], "edges": [], "directed": 1}', "1"),
-        (
-            '{"nodes": [{"id": 1}], "edges": [{"source": 1, "target": 1}, {"source": 1, "target": 1}]}',
-            "1 2 '1' \"multigraph\"",
-        ),
-    ],
-)
-def test_refused_json(text: str, reason: str, tmp_path: Path) -> None:
-    assert missing(refusal(written(tmp_path, "g.json", text)), f"g.json {reason}") == []
 
 
 @for_each("suffix", SUFFIXES)

@@ -1,4 +1,4 @@
-"""Writes web pages that run a network on numbers, on a graph, or as a computer with a console."""
+"""Writes web pages that run a network on numbers or on a graph."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.common.errors import InputError
 from bitwright.exports.claims import ExportClaim, claim_of
 from bitwright.exports.javascript import core_tables, core_text
 from bitwright.exports.model import Exported, exported_cells
@@ -29,12 +28,7 @@ from bitwright.rules.graph.wiring import GraphWiring
 from bitwright.rules.layout import IntArray
 from bitwright.rules.pattern import Pattern
 
-if TYPE_CHECKING:
-    from bitwright.machines.programs import SubleqProgram
-
-MOST_WORDS = 1_024
-MOST_WIDTH = 32
-_SHOWN = (13, 11, 7, 5, 3, 2)  # default inputs of a page
+_SHOWN = (13, 11, 7, 5, 3, 2)  # initial inputs of a page if none are given
 
 
 @dataclass(frozen=True)
@@ -101,39 +95,6 @@ def _at_every_place(wiring: GraphWiring, bit: int) -> list[int]:
     return found
 
 
-def computer_page(network: IntegerNetwork, pattern: Pattern, program: SubleqProgram) -> Page:
-    """Returns the page of Machine V with an image, a console and its memory."""
-    machine = program.machine
-    shape = machine.shape
-    if shape.words > MOST_WORDS or shape.width > MOST_WIDTH:
-        raise InputError(f"a page supports up to {MOST_WORDS:,} words of {MOST_WIDTH} bits, got {shape}")
-    if not program.image:
-        raise InputError("a page of machine-v needs an image to run; use a .dec or .sq file")
-    found = exported_cells(network, pattern, machine.algorithm(program.image, program.name))
-    ports = machine.ports
-    computer = {
-        "words": shape.words,
-        "width": shape.width,
-        "dialect": shape.dialect.name,
-        "image": [int(word) for word in program.image],
-        "memory": machine.memory_bits.ravel().tolist(),
-        "address": machine.address_bits.tolist(),
-        "boundary": machine.boundary,
-        "halt": machine.halt,
-        "ports": None
-        if ports is None
-        else {
-            "request": ports.request,
-            "give": ports.give,
-            "given": ports.given.tolist(),
-            "offer": ports.offer,
-            "taken": ports.taken,
-            "shown": ports.shown.tolist(),
-        },
-    }
-    return _page(found, "computer", program.name, {"about": computer, "learnt": _rules(machine.program)})
-
-
 def _page(found: Exported, view: str, name: str, about: Mapping[str, Any], blob: Blob | None = None) -> Page:
     claim = claim_of(found.network, found.pattern)
     return Page(page_text(found, claim, view, f"{name} by a network", about, blob), claim, view)
@@ -163,7 +124,7 @@ def _values(algorithm: Algorithm, given: Mapping[str, int]) -> dict[str, str]:
 
 
 ENGINE = ("tables", "core", "words", "wires", "answers", "machine", "prove", "breaking")
-PICTURES = {"numbers": "trace", "graph": "graph", "computer": "trace"}
+PICTURES = {"numbers": "trace", "graph": "graph"}
 
 
 def page_text(
@@ -174,7 +135,6 @@ def page_text(
     facts["wiring"] = program_facts(found)
     above = _asset("page/live.html")
     above = above.replace("{{buttons}}", _asset("page/life.html") if about.get("board") else "")
-    above = above.replace("{{console}}", _asset("page/computer.html") if view == "computer" else "")
     live = LiveParts(engine_text(found), joined(["live", "proof", "weights", view]), above, _asset("page/beside.html"))
     if blob is None:
         return assemble(PICTURES[view], facts, b"", live)

@@ -1,10 +1,10 @@
-"""Reads graph files by suffix: edge lists and node-link JSON."""
+"""Reads graphs from edge lists, and values of nodes from tables."""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from os import PathLike, fspath
 from os.path import exists  # unlike Path.exists, accepts names of any length
 from pathlib import Path
@@ -14,7 +14,6 @@ import numpy as np
 
 from bitwright.common.bits import shorten
 from bitwright.common.errors import InputError, listing
-from bitwright.common.files import documents
 from bitwright.common.files.storage import as_path
 from bitwright.graphs.named import NamedGraph, from_matrix, from_networkx, is_matrix, is_shape, shaped_graph
 from bitwright.rules.graph.schema import Topology
@@ -24,7 +23,6 @@ __all__ = ["SUFFIXES", "NamedGraph", "from_networkx", "open_graph", "read_graph"
 
 _HEADERS = (["source", "target"], ["from", "to"], ["node1", "node2"], ["src", "dst"], ["start", "end"])
 _COMMENT = re.compile(r"(?:^|\s)#.*")
-_NODE_LINK = "node-link data of a graph"
 
 
 def open_graph(what: Any, directed: bool = False) -> NamedGraph:
@@ -53,7 +51,7 @@ def open_graph(what: Any, directed: bool = False) -> NamedGraph:
 
 
 def read_graph(path: str | Path, directed: bool = False) -> NamedGraph:
-    """Reads a graph from a file. `directed` applies only to edge lists; other files contain this information.
+    """Reads a graph from an edge list; with `directed`, edges point from the first node to the second.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -64,10 +62,10 @@ def read_graph(path: str | Path, directed: bool = False) -> NamedGraph:
     (('a', 'b'), {'weight': {0: '3'}})
     """
     path = as_path(path, "a graph file")
-    read = _READERS.get(path.suffix.lower())
-    if read is None:
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
         raise InputError(f"a graph file must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, got {path}")
-    return read(read_text(path, path.suffix.lower(), "a graph"), path, directed)
+    return _edge_list(read_text(path, suffix, "a graph"), path, directed)
 
 
 def read_table(path: str | Path, graph: NamedGraph) -> dict[str, dict[int, str]]:
@@ -206,73 +204,4 @@ def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
     return NamedGraph(topology, tuple(numbers), {}, values)
 
 
-def _node_link(text: str, path: Path, directed: bool) -> NamedGraph:
-    """Reads the format of networkx's node_link_data: nodes with an id, and edges with a source and a target."""
-    import networkx
-
-    if directed:
-        raise InputError(f"{path} specifies whether it is directed; omit directed")
-    data = documents.parse(text, path, _NODE_LINK)
-    links = "edges" if "edges" in data else "links"
-    try:
-        for name in ("nodes", links):
-            if type(data.get(name)) is not list:
-                raise ValueError(f"it has no list of {'nodes' if name == 'nodes' else 'edges or links'}")
-        for name in ("directed", "multigraph"):
-            if type(data.setdefault(name, False)) is not bool:
-                raise ValueError(f"{name} must be true or false, got {data[name]!r}")
-        names = [_json_name(node, "id", f"node {at}") for at, node in enumerate(data["nodes"], 1)]
-        ends = [
-            (_json_name(edge, "source", f"edge {at}"), _json_name(edge, "target", f"edge {at}"))
-            for at, edge in enumerate(data[links], 1)
-        ]
-        _check_parts(names, ends)
-        known: dict[tuple[str, ...], int] = {}
-        for at, pair in enumerate(ends if not data["multigraph"] else (), 1):
-            first = known.setdefault(pair if data["directed"] else tuple(sorted(pair)), at)
-            if first < at:
-                both = f"edges {first} and {at} both connect '{pair[0]}' and '{pair[1]}'"
-                raise ValueError(f'{both}; write "multigraph": true if that is intended')
-        about = data.get("graph")
-        graph = networkx.node_link_graph({**data, "graph": about if isinstance(about, dict) else {}}, edges=links)
-    except (networkx.NetworkXError, ValueError, TypeError) as error:
-        raise InputError(f"{path} is not {_NODE_LINK}: {shorten(str(error), 200)}") from None
-    return from_networkx(graph)
-
-
-def _check_parts(names: Sequence[str | None], ends: Sequence[tuple[str | None, str | None]]) -> None:
-    """Raises ValueError for names and edge ends that networkx would accept silently."""
-    known: dict[str, int] = {}
-    for at, name in enumerate(names, 1):
-        if not name:
-            raise ValueError(f"node {at} has no id")
-        if known.setdefault(name, at) < at:
-            raise ValueError(f"node {at} has the id '{shorten(name)}' of node {known[name]}")
-    if not known:
-        raise ValueError("it has no nodes")
-    for at, pair in enumerate(ends, 1):
-        for end, name in zip(("source", "target"), pair, strict=True):
-            if name not in known:
-                raise ValueError(f"the {end} of edge {at} is {shorten(repr(name))}, which is not a node")
-
-
-def _json_name(item: object, key: str, what: str) -> str:
-    if not isinstance(item, dict) or key not in item:
-        raise ValueError(f"{what} is not an object with a '{key}'")
-    name = item[key]
-    if isinstance(name, list):  # a tuple in Python, as in networkx grids
-        name = _as_tuple(name)
-    elif type(name) not in (str, int, float, bool):
-        raise ValueError(f"the {key} of {what} must be text or a number, got {name!r}")
-    return str(name)
-
-
-def _as_tuple(items: list[Any]) -> tuple[Any, ...]:
-    return tuple(_as_tuple(item) if isinstance(item, list) else item for item in items)
-
-
-_READERS: dict[str, Callable[[str, Path, bool], NamedGraph]] = {
-    **dict.fromkeys((".txt", ".edges", ".edgelist", ".csv", ".tsv"), _edge_list),
-    ".json": _node_link,
-}
-SUFFIXES = tuple(_READERS)
+SUFFIXES = (".txt", ".edges", ".edgelist", ".csv", ".tsv")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bitwright.common.errors import InputError, option, shorten, suggestion
 from bitwright.common.files.storage import as_path, check_writable
-from bitwright.exports.pages import computer_page, graph_page, program_page
+from bitwright.exports.pages import graph_page, program_page
 from bitwright.exports.writers import FOLDERS, FORMS, SUFFIXES, WRITERS, Export, Subject, write_texts
 from bitwright.networks import load_network
 from bitwright.networks.store import network_file
@@ -50,8 +50,7 @@ def export(
     certificate for `what`.
 
     `what` is the program that the network was trained for or, for a network of cells, any program made of its kinds,
-    which the export then runs. A page also takes the `graph` of a node program, an image for machine V, and initial
-    `inputs`.
+    which the export then runs. A page also takes the `graph` of a node program, and initial `inputs`.
 
     >>> from bitwright import addition, train
     >>> [file.name for file in export(train(addition(4)), "adder.mjs", addition(16)).files]
@@ -159,10 +158,8 @@ def _subject(network: Network, file: Path | None, program: Exportable | None, fo
             raise InputError("the properties of a network of cells cover all its local states; leave out the program")
         if form != "page" and isinstance(program, NodeProgram):
             raise InputError(f"{program.name} is a node program; give it on a graph: what.on(graph)")
-        if form != "page" and is_for_machine_v(program):
-            raise InputError(
-                f"{program.name} is for machine V, which needs a console; use bitwright run, or {option('to')} page"
-            )
+        if is_for_machine_v(program):
+            raise InputError(f"{program.name} is for machine V, which needs a console; run it with: bitwright run")
         own = program if isinstance(program, Algorithm) and form != "page" else None
         return Subject(network.weights, network.pattern, own)
     if isinstance(program, NodeProgram):
@@ -179,7 +176,7 @@ def _subject(network: Network, file: Path | None, program: Exportable | None, fo
 
 
 def _page(subject: Subject, program: Exportable | None, graph: str | None, inputs: Mapping[str, int]) -> Page:
-    """Returns the page that fits the program: for numbers, a graph or a computer."""
+    """Returns the page that fits the program: for numbers or for a graph."""
     network, pattern = subject.network, subject.pattern
     if pattern.whole is not None:
         if graph is not None:
@@ -190,9 +187,7 @@ def _page(subject: Subject, program: Exportable | None, graph: str | None, input
         raise InputError(
             f"a page of a network of cells needs a program to run; give {option('what')}, such as addition"
         )
-    if is_for_machine_v(program):
-        refuse("cannot be used with machine V", graph=graph, inputs=inputs or None)
-        return computer_page(network, pattern, program)
+    assert not is_for_machine_v(program)
     if isinstance(program, NodeProgram):
         refuse("cannot be used with a node program", inputs=inputs or None)
         return graph_page(network, pattern, program, graph)

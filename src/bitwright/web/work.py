@@ -9,8 +9,8 @@ from typing import Any
 from bitwright import Algorithm, NodeProgram
 from bitwright.common.errors import BitwrightError, InputError, Problem, ProgramError, readable
 from bitwright.exports import ExportClaim, c_text, exported_cells, js_text, js_types
-from bitwright.exports.pages import computer_page, program_page
 from bitwright.exports.pages import graph_page as live_graph_page
+from bitwright.exports.pages import program_page
 from bitwright.pages import graph_page, run_title, trace_page
 from bitwright.pages.layout import graph_layout
 from bitwright.verbs.certificates import Certificate
@@ -214,7 +214,7 @@ def _prove(name: str, what: What, network: Any, states: int, limits: Limits, rep
 def _export(request: Request, limits: Limits, what: What, network: Any, claim: ExportClaim) -> tuple[Files, Any]:
     """The network as a page and as source text, with its program if that runs by itself; and why others are missing."""
     own: Any = what if isinstance(what, Algorithm) else None
-    page: Any = program_page if own else computer_page
+    page: Any = program_page
     if isinstance(what, NodeProgram):
         page = partial(live_graph_page, graph=read_graph(request.source.graph, limits))
     name, weights, pattern = request.source.title, network.weights, network.pattern
@@ -224,7 +224,7 @@ def _export(request: Request, limits: Limits, what: What, network: Any, claim: E
     except BitwrightError as error:
         return files, {name: str(error)}
     for ending, make in (
-        ("html", lambda: page(weights, pattern, what).text),
+        *(() if isinstance(what, SubleqProgram) else (("html", lambda: page(weights, pattern, what).text),)),
         ("c", lambda: c_text(tables, claim)),
         ("mjs", lambda: js_text(tables, claim)),
         ("d.mts", lambda: js_types(tables)),

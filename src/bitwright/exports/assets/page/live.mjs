@@ -1,8 +1,8 @@
 /* A run by this page's network, in the form of a recorded run, and the verdict on the network.
-   A stage has open(), start(), which returns the first state, paint() and result(); and advance() if it acts between steps. */
+   A stage has open(), start(), which returns the first state, paint() and result(). */
 
 const MOST_HISTORY = 64e6, MOST_AHEAD = 2000; // bytes of states; steps taken to reach a state
-const ENDINGS = { done: "The run has ended.", limit: "The run did not end within its step limit.", wait: "The machine is waiting for input: type a line." };
+const ENDINGS = { done: "The run has ended.", limit: "The run did not end within its step limit." };
 
 class LiveRun {
   run = 0; // counts the runs
@@ -50,7 +50,7 @@ class LiveRun {
   /** One step, unless the run has ended. */
   advance() {
     if (!this.goesOn) return;
-    const { machine } = this, before = machine.steps, how = stage.advance ? stage.advance() : machine.advance();
+    const { machine } = this, before = machine.steps, how = machine.advance();
     if (machine.steps > before) this.record();
     this.goesOn = how === "on";
     this.ended = this.goesOn ? "" : how;
@@ -123,7 +123,7 @@ class LiveRun {
     element("about").replaceChildren(`One network of width ${grouped(network.width)}${asked}. ${kept ? "A threshold was changed: " : "When this page was written: "}`,
       make(isRight ? "b.right" : "b.wrong", verdict), ".");
     document.querySelector("header").classList.toggle("is-broken", Boolean(kept));
-    element("status").replaceChildren(this.stale ? "" : `${plural(facts.steps, "step")}${stage.made?.() ?? ""}. ${ENDINGS[this.ended] ?? ""}`,
+    element("status").replaceChildren(this.stale ? "" : `${plural(facts.steps, "step")}. ${ENDINGS[this.ended] ?? ""}`,
       wrong ? make("span.wrong", ` The network first went wrong in step ${grouped(wrong.step)}: ${plural(wrong.bits.length, "bit")}.`) : "");
     stage.paint?.();
   }

@@ -42,17 +42,6 @@ class Machine {
     this.packed[bit >> 3] ^= 128 >> (bit & 7);
   }
 
-  /** Sets bits between two steps. */
-  turnOn(bits) {
-    for (const bit of bits) {
-      if (this.state[bit]) continue;
-      this.state[bit] = 1;
-      this.flip(bit);
-      this.touched.push(bit);
-      this.mark(this.bitCell[bit]);
-    }
-  }
-
   mark(cell) {
     if (cell >= 0 && !this.isDirty[cell]) {
       this.isDirty[cell] = 1;

@@ -188,7 +188,7 @@ openPage(() => {
   if (facts.computer) {
     element("numbers-box").hidden = true;
     element("computer").hidden = element("instruction-controls").hidden = false;
-    element("instruction").max = live ? 1e9 : arrays.instruction_step.length;
+    element("instruction").max = arrays.instruction_step.length;
   }
   describeOnce();
   listenHere();

@@ -62,7 +62,7 @@ function showNumbers() {
 function showComputer() {
   const { instruction_step: begins, instruction_address: addresses, phase_step: steps = [], phase_kind: kinds } = arrays, { computer } = facts;
   const at = lastUpTo(begins, now.step), address = addresses[at], phase = lastUpTo(steps, now.step);
-  const chip = element("phase"), code = at < 0 ? null : live ? live.instruction(begins[at], address) : computer.instructions[address];
+  const chip = element("phase"), code = at < 0 ? null : computer.instructions[address];
   chip.textContent = phase < 0 || !code ? "" : computer.phases[kinds[phase]];
   chip.className = phase < 0 ? "" : "phase";
   chip.style.background = phase < 0 ? "" : phaseTone(kinds[phase]);
@@ -73,7 +73,7 @@ function showComputer() {
   else {
     line.replaceChildren(
       make("span.soft", `instruction ${grouped(at + 1)}, address ${address}${code.label ? ` (${code.label})` : ""}`),
-      make("br"), make("code", `${code.b} −= ${code.a}; if ${live ? "0 or less" : "negative"} go to ${code.c}`), make("span.soft", cameOf(at, code)));
+      make("br"), make("code", `${code.b} −= ${code.a}; if negative go to ${code.c}`), make("span.soft", cameOf(at, code)));
   }
   const marked = computer.words.map((word, i) => [...word, code?.words[1] === i ? "target" : code?.words[0] === i ? "source" : ""]).filter((_, i) => i < MOST_WORDS || Math.abs(i - address) < 12 || code?.words.includes(i));
   element("memory").replaceChildren(wordList(marked, at >= 0 ? begins[at] : undefined));
@@ -85,7 +85,7 @@ function cameOf(at, code) {
   if (at + 1 >= begins.length || !facts.computer.words[code.words[1]]) return "";
   const [, bits] = facts.computer.words[code.words[1]];
   const result = numberAt(begins[at + 1], bits, true), next = arrays.instruction_address[at + 1];
-  return ` → ${result}${result < 0n || (live && !result) ? `, go to ${next}` : ""}`;
+  return ` → ${result}${result < 0n ? `, go to ${next}` : ""}`;
 }
 
 // A bit in a step: its block, the matching template, and what the template writes.
