@@ -9,7 +9,7 @@ from typing import Any
 
 from bitwright import addition, multiplication
 from bitwright.exports import Exported, claim_of
-from bitwright.exports.pages import engine_text, joined, network_facts
+from bitwright.exports.pages import engine_text, network_facts
 from bitwright.machines.programs import open_program
 from bitwright.networks import IntegerNetwork, Recipe
 from bitwright.pages.library import library_script
@@ -20,10 +20,8 @@ from bitwright.verbs.cells import train_on_pattern
 ROOT = Path(__file__).parents[1]
 
 
-def evaluate(
-    found: Exported, facts: Mapping[str, Any], code: str, folder: Path, scripts: tuple[str, ...] = (), before: str = ""
-) -> Any:
-    """What a piece of JavaScript gives back, run behind the scripts of a page; `before` stands in for its viewer."""
+def evaluate(found: Exported, facts: Mapping[str, Any], code: str, folder: Path) -> Any:
+    """The result of a piece of JavaScript that runs after the scripts of a page."""
     (folder / "facts.json").write_text(
         json.dumps({"network": network_facts(found, claim_of(found.network, found.pattern)), **facts})
     )
@@ -31,7 +29,7 @@ def evaluate(
     answer = (
         f"\nconsole.log(JSON.stringify((() => {{ {code} }})(), (_, v) => typeof v === 'bigint' ? String(v) : v));\n"
     )
-    (folder / "page.mjs").write_text(start + library_script() + engine_text(found) + before + joined(scripts) + answer)
+    (folder / "page.mjs").write_text(start + library_script() + engine_text(found) + answer)
     command = ["node", folder / "page.mjs", folder / "facts.json"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
