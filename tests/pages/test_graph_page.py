@@ -38,11 +38,6 @@ def test_distances_on_paper_follow_those_in_the_graph() -> None:
     assert apart[upper].min() > 0.5
 
 
-def test_a_layout_is_the_same_each_time() -> None:
-    graph = Topology.from_edges(10, EDGES)
-    np.testing.assert_array_equal(graph_layout(graph).places, graph_layout(graph).places)
-
-
 def test_parts_stand_side_by_side() -> None:
     edges = [(part * 5 + i, part * 5 + (i + 1) % 5) for part in range(4) for i in range(5)]
     places = graph_layout(Topology.from_edges(23, edges)).places  # and three nodes alone
@@ -165,14 +160,6 @@ def test_steps_that_differ_from_the_rules_are_counted() -> None:
     assert arrays["wrong"].tolist() == expected
 
 
-def test_a_long_run_of_a_thousand_nodes_stays_small() -> None:
-    """Depth-first search on a tree of 1,000 nodes."""
-    edges = [(node, int(node * 0.61)) for node in range(1, 1000)]
-    done = run(program("dfs").on(Topology.from_edges(1000, edges), {"source": one(1000, 0)}), record=True)
-    assert done.steps > 1000
-    assert len(graph_page(done)) < 2_000_000
-
-
 # Refusals.
 
 
@@ -226,11 +213,6 @@ def test_sets_of_flags_begin_with_their_inputs_too() -> None:
     assert together.name == "wire, head, tail"
     shades = view.values(together, 0)[0].astype(int).tolist()
     assert [shades[node] for node in (5, 6, 7)] == [0b011, 0b101, 0]
-
-
-def test_an_output_in_the_bits_of_its_input_needs_nothing_else() -> None:
-    done = run(program("flooding").on(Topology.from_edges(3, [(0, 1)]), {"source": one(3, 0)}), record=True)
-    assert all(choice.first is None for choice in GraphView(done).colours)
 
 
 def test_text_traces_name_nodes_and_ports() -> None:

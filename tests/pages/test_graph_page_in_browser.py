@@ -12,7 +12,7 @@ from waiting import until
 from bitwright import Run, run
 from bitwright.pages import graph_page
 from bitwright.pages.graph.view import SCALE, GraphView
-from bitwright.rules import Topology, parse_node_program
+from bitwright.rules import Topology
 
 LIT = "#0072b2"  # a flag that is on, in light colours
 
@@ -180,13 +180,6 @@ def test_flags_together_and_directed_graphs(show: Open) -> None:
     assert [hue == LIT for hue in colours(page, "abcd")] == [True, True, True, False]
 
 
-def test_one_node_is_a_graph(show: Open) -> None:
-    done = run(program("bfs").on(Topology.from_edges(1, []), {"source": one(1, 0)}, ["only"]), record=True)
-    page = show(graph_page(done), f"#step={done.steps}&node=only")
-    assert "level = 0" in page.inner_text("#node")
-    assert not page.is_visible("#ports-box")
-
-
 def test_values_of_ports_are_shown_as_numbers(show: Open) -> None:
     graph = Topology.from_edges(3, [(0, 1), (1, 2)])
     weights = np.array([5, 5, 9, 9])
@@ -249,42 +242,3 @@ def test_touching_a_node_chooses_it(show: Open, done: Run) -> None:
     spot = page.evaluate("graph.place('e')")
     page.touchscreen.tap(spot["x"], spot["y"])
     assert page.inner_text("#node .node-name") == "e"
-
-
-def test_printing_is_light_and_leaves_the_page_as_it_was(show: Open, done: Run) -> None:
-    page = show(graph_page(done), "#step=3", color_scheme="dark")
-    page.emulate_media(media="print")
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert not page.is_visible("#play")
-    assert page.is_visible("#graph")
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    page.emulate_media(media="screen", color_scheme="dark")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)"
-
-
-def test_a_large_graph_opens(show: Open) -> None:
-    """Breadth-first search on a ladder of 2,000 nodes."""
-    edges = [(i, i + 2) for i in range(1998)] + [(i, i + 1) for i in range(0, 2000, 2)]
-    done = run(program("bfs").on(Topology.from_edges(2000, edges), {"source": one(2000, 1000)}), record=True)
-    page = show(graph_page(done), f"#step={done.steps}&node=0")
-    assert "level = 500" in page.inner_text("#node")
-
-
-def test_several_edges_between_two_nodes_and_loops(show: Open) -> None:
-    graph = Topology.from_edges(3, [*[(0, 1)] * 3, (1, 1), (1, 2)])
-    page = show(
-        graph_page(run(program("flooding").on(graph, {"source": one(3, 0)}, list("abc")), record=True)), "#node=b"
-    )
-    assert sorted(row[0] for row in ports(page)) == ["a", "a", "a", "b", "b", "c"]
-
-
-def test_a_program_with_a_lamp_alone(show: Open) -> None:
-    lamp = parse_node_program("whole bits a\nblock a\nwhen a=1 write a\nstart a\nsteps 2")
-    page = show(graph_page(run(lamp.on(Topology.from_edges(2, [(0, 1)]), names=["x", "y"]), record=True)), "#node=x")
-    assert page.locator("#whole .lamp.is-on").all_inner_texts() == ["a"]
-    assert not page.is_visible("#mark-box")
-    page.focus("#graph")
-    for key in ("c", "e", "]", "["):
-        page.keyboard.press(key)
-    assert page.inner_text("#node .node-name") == "x"

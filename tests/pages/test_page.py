@@ -76,13 +76,6 @@ def test_phases_and_instructions_are_those_of_the_interpreter(kind: Any) -> None
     assert all(note in line for note, line in zip(notes, lines[1:], strict=True))
 
 
-def test_numbers_of_any_length() -> None:
-    value = 2**20_000 - 1
-    done = run(permutation(range(20_000, 0, -1)), p=value, record=True)
-    facts, _ = opened(trace_page(done))
-    assert [len(bits) for name, bits, _ in facts["words"] if name.startswith("p")] == [20_000]
-
-
 def test_what_is_too_large_for_a_page_or_not_recorded_is_refused() -> None:
     done = run(permutation(range(500_001, 0, -1)), p=1, record=True)
     with pytest.raises(InputError, match=r"at most 500,000 bits, this run has 500,001$"):
@@ -113,9 +106,3 @@ def test_where_nothing_matches_nothing_is_at_stake(engine: str, rounding: str) -
     facts, arrays = opened(trace_page(done))
     assert facts["real"]["least"] is None
     assert np.isinf(arrays["margin"]).all()
-
-
-def test_a_run_of_no_steps() -> None:
-    facts, arrays = opened(trace_page(run(addition(3), p=1, q=2, steps=0, record=True)))
-    assert (facts["steps"], facts["halted"], facts["real"]["least"]) == (0, False, None)
-    assert len(arrays["states"]) == 1

@@ -14,7 +14,7 @@ from pages.conftest import PHONE, Open, step_of
 from waiting import until
 from whole import KernelEngine
 
-from bitwright import Run, addition, multiplication, parse, permutation, run, train
+from bitwright import Run, addition, parse, permutation, run, train
 from bitwright.engines.make import make_engine
 from bitwright.machines import load_sbn, machine_a, machine_b
 from bitwright.pages import graph_page, trace_page
@@ -265,18 +265,6 @@ def test_a_run_that_goes_wrong_says_so(show: Open) -> None:
     assert re.search(rf"\b{wrong} steps? differs? from the rules", page.inner_text("#about"))
 
 
-def test_grouping_folding_and_zoom_draw(show: Open, done: Run) -> None:
-    page = show(trace_page(done))
-    picture = "document.getElementById('cells').toDataURL()"
-    seen = {page.evaluate(picture)}
-    for key in ("g", "g", "f", "-", "-", "+", "t"):
-        page.focus("#cells")
-        page.keyboard.press(key)
-        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        seen.add(page.evaluate(picture))
-    assert len(seen) >= 6  # going back to names, and to a width from before, may look the same
-
-
 def test_cells_fold_into_one_row_each(show: Open, done: Run) -> None:
     """37 = 100101 and 45 = 101101: in the third cell p and q are on, and the fifth has nothing at the start."""
     page = show(trace_page(done), "#by=cell")
@@ -305,15 +293,6 @@ def test_without_cells_there_is_nothing_to_group_by_them(show: Open) -> None:
         page.focus("#cells")
         page.keyboard.press("g")
         assert page.input_value("#group") == wanted
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_light_and_dark(show: Open, done: Run, scheme: str) -> None:
-    page = show(trace_page(done), color_scheme=scheme)
-    lightness = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0]"
-    assert (page.evaluate(lightness) > 128) == (scheme == "light")
-    page.click("#theme")
-    assert (page.evaluate(lightness) > 128) == (scheme == "dark")
 
 
 def test_on_a_phone_a_tap_chooses_and_nothing_overflows(show: Open, done: Run) -> None:
@@ -397,42 +376,3 @@ def test_a_large_run_opens(show: Open) -> None:
     page.evaluate("document.getElementById('scroller').scrollTo(1e6, 1e6)")
     page.keyboard.press("End")
     assert step_of(page) == 5000
-
-
-def test_names_in_the_table_of_outputs_stay_in_one_line(show: Open) -> None:
-    done = run(multiplication(10), multiplicand=719, multiplier=483, record=True)
-    for wide in (400, 800, 1400):
-        page = show(trace_page(done), viewport={"width": wide, "height": 800})
-        heights = page.eval_on_selector_all(
-            "#outputs tbody tr", "rows => rows.map(r => r.getBoundingClientRect().height)"
-        )
-        assert len(heights) == 40
-        assert max(heights) < 1.2 * min(heights)
-        cut = page.eval_on_selector_all(
-            "#outputs tbody th", "names => names.filter(n => n.scrollWidth > n.clientWidth + 1).length"
-        )
-        assert cut == 0
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-def test_a_run_with_a_pixel_for_every_step_is_shown_whole(show: Open) -> None:
-    page = show(trace_page(run(multiplication(10), multiplicand=719, multiplier=483, record=True)))
-    scrolled = "document.getElementById('scroller').scrollWidth - document.getElementById('scroller').clientWidth"
-    assert page.evaluate(scrolled) <= 0
-    last, right = page.evaluate("[trace.place(430, 'sum_p[1]').x, document.querySelector('#scroller').clientWidth]")
-    assert right - 30 < last < right
-    page.click("#wider")
-    assert page.evaluate(scrolled) > 0
-    page.click("#fit")
-    assert page.evaluate(scrolled) <= 0
-
-
-def test_short_runs_fill_the_canvas(show: Open) -> None:
-    page = show(trace_page(run(addition(2), p=1, q=2, record=True)))
-    first, second, last, right = page.evaluate(
-        "() => [trace.place(0, 'p[1]').x, trace.place(1, 'p[1]').x, trace.place(4, 'p[1]').x,"
-        " document.getElementById('cells').getBoundingClientRect().right]"
-    )
-    step = second - first
-    assert step > 100
-    assert right - 2 * step < last < right

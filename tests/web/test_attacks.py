@@ -48,12 +48,6 @@ def test_half_open_connections_stop_nobody(attacked: Process) -> None:
 # What is sent.
 
 
-@pytest.mark.parametrize("length", ["999999999", "524289", "9" * 400])
-def test_oversized_bodies_are_refused_before_they_are_read(attacked: Process, length: str) -> None:
-    head = f"POST TOKEN/api/run HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n"
-    assert spoken(attacked, head)[0] in (400, 413)
-
-
 @pytest.mark.parametrize("header", [b"X: %s\r\n" % (b"a" * 2_000_000), b"X: 1\r\n" * 300_000], ids=["long", "many"])
 def test_oversized_headers_are_refused(attacked: Process, header: bytes) -> None:
     with attacked.connect() as raw:

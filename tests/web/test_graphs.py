@@ -100,7 +100,7 @@ def test_a_graph_is_laid_out_for_the_page(server: Any) -> None:
         ({"shape": "complete:1000"}, "this page takes at most 10,000"),
         ({"shape": "random:٣,٣"}, "a graph of this shape"),
         ({"shape": "/etc/passwd"}, "unknown graph shape"),
-        ({"shape": "path:3", "nodes": ["a"]}, "leave out one of them"),
+        ({"shape": "path:3", "nodes": ["a"]}, "its nodes and edges, not both"),
         ({"nodes": ["a", "a"]}, "two nodes are called 'a'"),
         ({"nodes": ["a", "b"], "edges": [[0, 2]]}, "an edge joins two of the 2 nodes"),
         ({"nodes": ["a", "b"], "edges": [[0, -1]]}, "an edge joins two of the 2 nodes"),

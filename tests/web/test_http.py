@@ -1,9 +1,7 @@
 """Whatever comes over the wire: a proper answer, never a failure of ours, and no traceback."""
 
-import asyncio
 import json
 import re
-import socket
 import sys
 from contextlib import suppress
 
@@ -12,8 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from long import LONG
 from serving import Process
-
-from bitwright.web.app import open_socket
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="starts a process as Linux does")
 BOUNDED = settings(
@@ -104,26 +100,3 @@ def test_odd_values_of_headers(attacked: Process, name: str, value: str, method:
     lines = [f"{method} {attacked.prefix}/api/check HTTP/1.1", "Host: localhost", "Content-Type: application/json"]
     lines += ["Content-Length: 2", f"{name}: {value}", "Connection: close"]
     assert_proper(say(attacked, "\r\n".join([*lines, "", "{}"]).encode("latin-1")))
-
-
-@pytest.mark.parametrize("value", ["-1", "+5", "1e3", "0x10", "9" * 30, "18446744073709551616", "\u00b2", ""])
-def test_odd_lengths_are_refused(attacked: Process, value: str) -> None:
-    lines = [f"POST {attacked.prefix}/api/check HTTP/1.1", "Host: localhost", f"Content-Length: {value}"]
-    assert_proper(say(attacked, "\r\n".join([*lines, "Connection: close", "", "{}"]).encode("latin-1")))
-
-
-def test_answers_leave_at_once() -> None:
-    """An answer is written in pieces, and without TCP_NODELAY the second waits 40 ms for the first to be confirmed."""
-
-    async def found() -> int:
-        opened, asked = open_socket(0), asyncio.get_running_loop().create_future()
-
-        async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            asked.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
-            writer.close()
-
-        async with await asyncio.start_server(answer, sock=opened):
-            with socket.create_connection(opened.getsockname()):
-                return await asked
-
-    assert asyncio.run(found()) != 0

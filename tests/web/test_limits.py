@@ -8,7 +8,7 @@ from serving import ADD, RING
 from bitwright import ProgramError, parse
 from bitwright.machines import assemble
 
-BROKEN_RULES = "bits p[3] q\nblock p[i] for i in 1..3\nwhen p[1]=1 wrte p[2]\nwhen r=1 write p[9]\n"
+BROKEN_RULES = "bits p[3] q\nblock p[i] for i in 1..3\nwhen p[1]=1 wrte p[2]\nwhen r=1 wrte p[9]\nblok q\n"
 BROKEN_SBN = "loop: sbn a b nowhere\nfly a\nsub 3\n"
 
 

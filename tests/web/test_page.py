@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 from serving import LOOP
 from waiting import until
-from web.pages import Visit, choose, press_run, text_of
+from web.pages import Visit, choose, press_run
 
 from bitwright import Algorithm, ProgramError, addition, certify, multiplication, parse, permutation, run
 from bitwright.pages import run_title
 from bitwright.theory.ensemble import calibrated_size, sign_size
 
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 SUBTRACTION = (Path(__file__).parent.parent.parent / "examples" / "subtraction.bw").read_text()
 
 
@@ -175,28 +174,6 @@ def test_run_waits_for_the_inputs_of_what_was_just_typed(visit: Visit) -> None:
     page.fill("#text", ".in n\n.out n\ninc n")
     press_run(page)
     assert shown_outputs(page) == {"n": "1"}
-
-
-def test_a_reload_finds_what_was_typed(visit: Visit) -> None:
-    page = visit()
-    choose(page, "rules")
-    page.fill("#text", "bits mine\nblock mine\nwhen mine=1 write mine\n")
-    page.reload()
-    page.wait_for_selector("html[data-ready][data-checked=right]")
-    assert text_of(page) == "bits mine\nblock mine\nwhen mine=1 write mine\n"
-    assert page.input_value("#example") == ""
-
-
-def test_on_a_phone_in_both_colours(visit: Visit) -> None:
-    page = visit(**PHONE)
-    press_run(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert page.evaluate("document.getElementById('results').getBoundingClientRect().top") < 300
-    for scheme, paper in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 24, 29)")):
-        page.emulate_media(color_scheme=scheme)
-        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == paper
-    page.click("#tab-size")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_without_a_server_the_page_says_so(browser: Any, server: Any) -> None:

@@ -142,9 +142,3 @@ def test_numbers_of_any_size_and_form(server: Any) -> None:
     assert job["result"]["outputs"] == {"sum": str(2**1499 + 255)}
     job = server.run({"source": {"kind": "sbn", "text": ".in a\n.out a\ndec a"}, "inputs": {"a": " -5 "}})
     assert job["result"]["outputs"] == {"a": "-6"}
-
-
-def test_a_network_that_is_too_narrow_is_not_called_exact(server: Any) -> None:
-    request = {"source": {"kind": "addition", "bits": 8}, "inputs": {"p": "255", "q": "255"}, "engine": "sampled"}
-    job = server.run({**request, "rounding": "sign"})  # one network under the sign rule: hopeless
-    assert job["result"]["exact"] is False

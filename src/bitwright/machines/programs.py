@@ -1,7 +1,4 @@
-"""Programs for machines: SBN (.sbn), SUBLEQ (.sq) and its images (.dec), or machine V alone.
-
-The service layer loads this module for such a file, or for the name `machine-v`.
-"""
+"""Opens programs for machines: SBN (.sbn), SUBLEQ (.sq), images (.dec), or `machine-v` without a program."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from bitwright.theory.proof import smallest_examples
 
 @dataclass(frozen=True)
 class SubleqProgram:
-    """Machine V, the image that it runs, and the labels of its source text."""
+    """Machine V with its image and the labels of the source text."""
 
     machine: MachineV
     image: list[int]
@@ -36,14 +33,14 @@ class SubleqProgram:
 
 
 def open_program(target: str, letter: str | None = None, **shape: int | str | None) -> Algorithm:
-    """The program as an algorithm, on the requested machine or the one that its file describes."""
+    """Returns a program as an algorithm, on the requested machine or the machine in its file."""
     if target.lower().endswith(".sbn"):
         return on_sbn_machine(load_sbn(target), letter)
     return open_subleq(target, letter, **shape).algorithm  # type: ignore[arg-type]
 
 
 def check_program(path: Path) -> tuple[str, list[str]]:
-    """The size of a valid program, and warnings about it."""
+    """Returns the size of a program and warnings about it; raises ProgramError if it is invalid."""
     if path.suffix.lower() == ".sbn":
         return str(load_sbn(path).sizes), []
     if path.suffix.lower() == ".sq":
@@ -53,7 +50,7 @@ def check_program(path: Path) -> tuple[str, list[str]]:
 
 
 def on_sbn_machine(code: Code, letter: str | None = None) -> Algorithm:
-    """Code on a machine of its size, padded so that the sign rule holds for it."""
+    """Returns code as an algorithm on a machine of its size, with the padding that the sign rule needs."""
     if letter == "V":
         raise InputError("an SBN program runs on machine A or B; machine V runs SUBLEQ, .sq and .dec files")
     return with_padding((machine_a if letter == "A" else machine_b)(code.sizes).algorithm(code))
@@ -66,7 +63,7 @@ def open_subleq(
     word_width: int | None = None,
     dialect: str | None = None,
 ) -> SubleqProgram:
-    """Machine V with these settings or the program's own, and the image to run."""
+    """Opens an image and its machine V; settings that are None come from the program."""
     path = Path(target)
     if letter not in (None, "V"):
         raise InputError(f"{path.name} is for machine V, not machine {letter}")
@@ -85,9 +82,9 @@ def on_machine_v(
     dialect: str | None = None,
     check: Callable[[int, int], None] = lambda words, width: None,  # noqa: ARG005
 ) -> SubleqProgram:
-    """An image, or an assembled text, which may name its machine, on machine V; None takes what the text specifies.
+    """Puts an image or an assembled text on machine V; settings that are None come from the text.
 
-    `check` may refuse a number of words of that width, before the machine is built, which may be large.
+    `check` can reject the number of words and their width before the machine is built.
     """
     image, labels = source if isinstance(source, list) else source.image, dict[str, int]()
     if isinstance(source, Assembly):
@@ -103,10 +100,10 @@ def on_machine_v(
         raise InputError(f"{name} does not specify its {missing}; give the machine, such as {example}")
     shape = Shape(words, word_width, find_dialect(dialect))
     check(words, word_width)
-    start_memory(shape, image)  # refuses an image that does not fit, before the machine is built
+    start_memory(shape, image)  # reject an image that does not fit before building the machine
     return SubleqProgram(machine_v(shape), image, labels, Path(name).stem)
 
 
 def with_padding(algorithm: Algorithm) -> Algorithm:
-    """A machine's algorithm with the padding that the sign rule needs in every state."""
+    """Returns the algorithm of a machine with the padding that the sign rule needs in every state."""
     return replace(algorithm, examples=smallest_examples(algorithm.program))

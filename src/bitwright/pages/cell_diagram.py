@@ -1,4 +1,4 @@
-"""A program's cells as a diagram: a box for every kind, with its bits and writes, and arrows to their kinds."""
+"""Draws the cells of a program: a box for each kind with its bits and writes, and arrows to the kinds it writes."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from bitwright.rules.layout import IntArray
 from bitwright.rules.text.parser import COMPASS
 
 MAX_KINDS = 200
-SIZE = 13  # of letters
+SIZE = 13  # font size
 _LINE, _PAD, _GAP, _ROWS, _MARGIN, _PAGE = 16.0, 9.0, 30.0, 60.0, 18.0, 1100.0
-_WIDEST = 320  # the texts of a box
+_WIDEST = 320  # width of the text in a box
 _COLOURS = ("#0072B2", "#C04A00", "#00795A", "#A8437E", "#8A6500", "#444444", "#6A4C93", "#A52A2A")
 _JOINT = "\N{NO-BREAK SPACE}"
 _LETTERS = "ijklmnuvwxyz"
-_NAMED = 3  # ways in which cells of one kind are named; the others are counted
-NOWHERE = -1  # in place of a kind: cells without templates
+_NAMED = 3  # names listed for cells of one kind; further names are counted
+NOWHERE = -1  # the kind of cells without templates
 SAME = "same cell"
-_PATHS = {  # of node programs: where a bit with this in front of its name is, seen from a node or port
+_PATHS = {  # prefix of a bit in a node program: position of that bit relative to the node or port
     "far": "over the edge",
     "all": "all ports",
     "far.all": "all ports over the edge",
@@ -35,22 +35,23 @@ _PATHS = {  # of node programs: where a bit with this in front of its name is, s
     **{".".join(way): f"to the {'-'.join(way)}" for way in COMPASS},
 }
 _EXPLANATION = (
-    "A box is a kind of cell: how many there are of it, the bits of its blocks (a bar divides blocks), and which bits "
-    "of which cells it sets, by how many wires. An arrow leads to the kind of those cells; dashed, it leads back up."
+    "Each box shows one kind of cell: the number of its cells, the bits of its blocks (separated by bars), and the "
+    "bits that it sets, with the number of wires. Arrows lead to the kinds that contain these bits; arrows back up "
+    "are dashed."
 )
 
 
 @dataclass(frozen=True)
 class Wires:
-    """Similar wires from one kind to another."""
+    """Wires from one kind to another that lead to the same relative position."""
 
     target: int  # a kind, from 0; or NOWHERE
-    arrays: tuple[str, ...]  # the arrays whose bits they set
-    relation: str  # which cell they lead to, seen from their own: `same cell`, `next cell`, ...
+    arrays: tuple[str, ...]  # the arrays whose bits the wires set
+    relation: str  # position of the target relative to the cell: `same cell`, `next cell`, ...
     count: int
 
     def text(self, kind: int) -> str:
-        """`sum_c → kind 4, next cell, 17 wires`; the kind is omitted for the same cell."""
+        """Formats the wires: `sum_c → kind 4, next cell, 17 wires`, without the kind if they stay in the cell."""
         to = "cells without templates" if self.target == NOWHERE else f"kind{_JOINT}{self.target + 1}"
         if self.target == kind and self.relation == SAME:
             to = ""
@@ -60,19 +61,19 @@ class Wires:
 
 @dataclass(frozen=True)
 class DrawnKind:
-    """A kind as a diagram shows it."""
+    """A kind of cell in a diagram."""
 
-    number: int  # from 0, as `show --tile 1` counts from 1
+    number: int  # from 0; `show --tile 1` counts from 1
     cells: int
     first: int  # its first cell
-    place: str  # which cells of its line these are: `first`, `cells 2 to 9`; empty where all are, or none is known
+    place: str  # position of these cells in their line: `first of 9`, `2 to 8 of 9`; empty for the entire line
     names: tuple[str, ...]  # the bits of its blocks: `p[i] q[i] | c[i]`
-    wires: tuple[Wires, ...]  # those that stay in the cell first
+    wires: tuple[Wires, ...]  # wires within the cell come first
 
 
 @dataclass
 class _Box:
-    """The text of a kind, and its place."""
+    """A box with its text and position."""
 
     lines: list[str]  # the first is its heading
     colour: str
@@ -89,7 +90,7 @@ class _Box:
 
 
 def cell_diagram_svg(program: Program, title: str = "", tile: int = 1) -> str:
-    """The diagram of a program's kinds of cells as SVG text; `tile` neighbouring cells are taken as one."""
+    """Returns the diagram of a program's kinds of cells as SVG; `tile` neighbouring cells count as one cell."""
     kinds = sorted(drawn_kinds(program, tile), key=lambda kind: kind.first)
     if len(kinds) > MAX_KINDS:
         raise InputError(f"a diagram shows at most {MAX_KINDS} kinds of cells, this program has {len(kinds):,}")
@@ -108,7 +109,7 @@ def cell_diagram_svg(program: Program, title: str = "", tile: int = 1) -> str:
 
 
 def _lines(kind: DrawnKind) -> list[str]:
-    """The text of a kind: its heading, its names, and its wires."""
+    """Returns the text of a box: the heading, names and wires of a kind."""
     head = f"kind {kind.number + 1}: {counted(kind.cells, 'cell')}" + (f", {kind.place}" if kind.place else "")
     wires = [wrapped(wires.text(kind.number), _WIDEST - 12) for wires in kind.wires]
     hung = [line for first, *more in wires for line in (first, *(2 * _JOINT + one for one in more))]
@@ -116,7 +117,7 @@ def _lines(kind: DrawnKind) -> list[str]:
 
 
 def _drawing(title: str, boxes: list[_Box], links: Mapping[tuple[int, int], list[str]]) -> str:
-    """The boxes in rows, so that most arrows lead down, below a title; pointing at an arrow shows it in words."""
+    """Draws the boxes in rows below a title, so that most arrows lead down; an arrow's tooltip describes its wires."""
     import networkx
 
     down = networkx.DiGraph((a, b) for a, b in links if a < b)
@@ -162,7 +163,7 @@ def _drawing(title: str, boxes: list[_Box], links: Mapping[tuple[int, int], list
 
 
 def _arrow(boxes: list[_Box], edge: tuple[int, int], links: Mapping[tuple[int, int], list[str]]) -> str:
-    """An arrow from box to box; those of one box leave and arrive side by side."""
+    """Draws an arrow between two boxes; arrows of the same box leave and arrive side by side."""
     source, target = (boxes[number] for number in edge)
     leaving, arriving = ([one for one in sorted(links) if one[end] == edge[end]] for end in (0, 1))
     x = source.x + source.width * (1 + leaving.index(edge)) / (1 + len(leaving))
@@ -196,14 +197,14 @@ def _text(x: float, y: float, text: str, colour: str, bold: bool) -> str:
 
 
 def text_width(text: str, size: float = SIZE) -> float:
-    """About how wide a text is in a sans-serif font, rather too wide than too narrow."""
+    """Estimates the width of a text in a sans-serif font, from above."""
     wide, narrow = sum(char in "mwMW@%→" for char in text), sum(char in f"iljtfr.,:;|'[]() {_JOINT}" for char in text)
     capitals = sum(char.isupper() and char not in "MW" for char in text)
     return size * (0.9 * wide + 0.33 * narrow + 0.72 * capitals + 0.58 * (len(text) - wide - narrow - capitals))
 
 
 def wrapped(text: str, width: float, size: float = SIZE) -> list[str]:
-    """The text in lines that are not wider; joints become spaces; a word that is too long for a line is broken."""
+    """Wraps text to a width and breaks words that are too long; no-break spaces become spaces."""
     lines: list[str] = []
     line = ""
     for word in text.split(" "):
@@ -220,7 +221,7 @@ def wrapped(text: str, width: float, size: float = SIZE) -> list[str]:
 
 
 def drawn_kinds(program: Program, tile: int = 1) -> list[DrawnKind]:
-    """The kinds of a program's cells, in the order of their content."""
+    """Returns the kinds of a program's cells, ordered by their contents."""
     cells = program.cells.tiled(tile)
     found = program.kinds if tile == 1 else cell_kinds(program, cells)
     families = cells.families
@@ -264,7 +265,7 @@ def _place(index: IntArray, size: int) -> str:
 
 
 def _names(program: Program, cells: Cells, members: IntArray) -> str:
-    """The bits of cells of one family, blocks divided by bars; indices that differ are letters."""
+    """Names the bits of cells of one family, with bars between blocks and letters for indices that vary."""
     lengths, blocks = np.diff(program.block_start), np.diff(cells.start)[members]
     alike = bool(np.all(blocks == blocks[0]))
     table = cells.blocks[cells.start[members if alike else members[:1]][:, None] + np.arange(blocks[0])]
@@ -281,7 +282,7 @@ def _names(program: Program, cells: Cells, members: IntArray) -> str:
 
 
 def _name(program: Program, bits: IntArray, letters: list[IntArray]) -> str:
-    """One name for these bits, each of another cell: `p[i]`, `m[2*i-1,3]`; of pieces of one thing, the thing's name."""
+    """Names one bit of each cell together: `p[i]`, `m[2*i-1,3]`, or the name of the family if the arrays differ."""
     fields = program.layout.fields
     of = np.searchsorted([field.offset for field in fields], bits, side="right") - 1
     field = fields[int(of[0])]
@@ -311,7 +312,7 @@ def _index(values: IntArray, letters: list[IntArray]) -> str:
 
 
 def _wires(program: Program, cells: Cells, found: CellKinds) -> Iterator[tuple[int, Wires]]:
-    """All wires by kind and target; those that lead to several arrays in the same way are one."""
+    """Yields the wires of each kind; wires to several arrays with the same relation are merged."""
     arrays = list(dict.fromkeys(program.array_families))
     numbers = {array: number for number, array in enumerate(arrays)}
     sizes = [field.size for field in program.layout.fields]
@@ -340,7 +341,7 @@ def _wires(program: Program, cells: Cells, found: CellKinds) -> Iterator[tuple[i
 
 
 def _relation(cells: Cells, a: IntArray, b: IntArray, reached: int) -> str:
-    """Which cells `b` are, seen from the cells `a` wire by wire; `reached` is how many there are of their kind."""
+    """Describes the targets `b` of wires from cells `a`; `reached` is the number of cells of the targets' kind."""
     families = cells.families
     steps: list[int] = []
     if np.array_equal(families.of[a], families.of[b]):

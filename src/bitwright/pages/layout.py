@@ -1,7 +1,4 @@
-"""Positions of the nodes of a graph on paper.
-
-The same graph is always laid out the same.
-"""
+"""Computes positions for drawing the nodes of a graph; the same graph always gets the same layout."""
 
 from __future__ import annotations
 
@@ -15,13 +12,13 @@ import numpy as np
 from bitwright.rules.graph.schema import Topology
 from bitwright.theory.closed_form import FloatArray
 
-if TYPE_CHECKING:  # networkx and SciPy are loaded where something is drawn
+if TYPE_CHECKING:  # networkx and SciPy are imported only when a graph is drawn
     from networkx import Graph
 
 _PLACE = re.compile(r"\(?(\d{1,5})[.,] ?(\d{1,5})\)?")  # 3.7, or (3, 7) as networkx names the nodes of its grids
-_EXACT = 1000  # nodes of a part in which the distances of all pairs count
-_WORK = 40_000_000  # pairs of nodes that push each other in larger parts
-_APART = 1.1  # between parts, where an edge is about 1 long
+_EXACT = 1000  # largest component laid out by the distances of all pairs of nodes
+_WORK = 40_000_000  # repulsions computed for a larger component
+_APART = 1.1  # distance between components; an edge has a length of about 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +26,12 @@ class GraphLayout:
     """Positions of nodes; y grows downwards, as on a page."""
 
     places: FloatArray  # (nodes, 2)
-    grid: bool  # whether nodes are the cells of a grid, one apart
-    spacing: float  # how far nodes are from their nearest neighbours on paper; most are farther
+    grid: bool  # whether nodes are the cells of a grid with distance 1
+    spacing: float  # a distance that most nodes keep from their nearest neighbour
 
 
 def graph_layout(topology: Topology, names: Sequence[Hashable] = ()) -> GraphLayout:
-    """The layout of a graph whose nodes have these names: a grid if the names say so, otherwise by distances.
+    """Returns a grid if the names of the nodes are grid positions, otherwise a layout by distances.
 
     >>> graph_layout(Topology.from_edges(2, [(0, 1)]), ["0.0", "0.1"]).places.tolist()
     [[0.0, 0.0], [1.0, 0.0]]
@@ -53,7 +50,7 @@ def graph_layout(topology: Topology, names: Sequence[Hashable] = ()) -> GraphLay
 
 
 def on_grid(names: Sequence[Hashable]) -> bool:
-    """Whether names say where nodes are on a grid.
+    """Returns whether the names of nodes are positions on a grid.
 
     >>> on_grid(["0.0", "0.1", "1.0", "1.1"]), on_grid(["a", "b"])
     (True, False)
@@ -62,7 +59,7 @@ def on_grid(names: Sequence[Hashable]) -> bool:
 
 
 def _cells(names: Sequence[str]) -> FloatArray | None:
-    """Column and row of each node, if all names are such and the grid is not mostly holes."""
+    """Returns the column and row of each node; None if a name has another form or most of the grid is empty."""
     found = [_PLACE.fullmatch(name) for name in names]
     if len(names) < 2 or not all(found):
         return None
@@ -75,7 +72,7 @@ def _cells(names: Sequence[str]) -> FloatArray | None:
 
 
 def _places(graph: Graph, nodes: Sequence[int]) -> FloatArray:  # (nodes, 2)
-    """One connected part, its long side level and its edges about 1 long."""
+    """Lays out one component, with its long axis horizontal and a median edge length of 1."""
     if len(nodes) == 1:
         return np.zeros((1, 2))
     import networkx
@@ -93,14 +90,14 @@ def _places(graph: Graph, nodes: Sequence[int]) -> FloatArray:  # (nodes, 2)
     places = places - places.mean(axis=0)
     _, axes = np.linalg.eigh(places.T @ places)
     places = places @ axes[:, ::-1]
-    signs = np.where((places**3).sum(axis=0) < 0, -1.0, 1.0)  # which of the mirror images
+    signs = np.where((places**3).sum(axis=0) < 0, -1.0, 1.0)  # choose one of the mirror images
     return np.asarray(places * signs)
 
 
 def _by_distances(wanted: FloatArray, rounds: int = 60) -> FloatArray:  # (nodes, 2)
-    """Places whose distances are close to those wanted: stress majorization (Gansner, Koren and North, 2004).
+    """Approximates the given distances in the plane: stress majorization (Gansner, Koren and North, 2004).
 
-    It starts from classical scaling; a small circle keeps apart nodes that this puts on one point.
+    It starts from classical scaling, plus a small circle to separate nodes at the same point.
     """
     count = len(wanted)
     centred = np.eye(count) - 1 / count
@@ -119,7 +116,7 @@ def _by_distances(wanted: FloatArray, rounds: int = 60) -> FloatArray:  # (nodes
 
 
 def _packed(parts: Sequence[tuple[Sequence[int], FloatArray]], nodes: int) -> FloatArray:
-    """Parts side by side in rows, about half as wide again as high."""
+    """Arranges the components in rows, in a rectangle about 1.5 times as wide as high."""
     boxes = [places.max(axis=0) - places.min(axis=0) + _APART for _, places in parts]
     wide = max(max(float(box[0]) for box in boxes), 1.5 * float(np.sqrt(sum(float(box.prod()) for box in boxes) / 1.5)))
     result = np.zeros((nodes, 2))
@@ -133,7 +130,7 @@ def _packed(parts: Sequence[tuple[Sequence[int], FloatArray]], nodes: int) -> Fl
 
 
 def _spacing(places: FloatArray) -> float:
-    """A tenth of all nodes have a neighbour closer than this."""
+    """Returns the distance below which a tenth of all nodes have a neighbour."""
     from scipy.spatial import cKDTree
 
     if len(places) < 2:
@@ -143,9 +140,9 @@ def _spacing(places: FloatArray) -> float:
 
 
 def edge_bends(topology: Topology) -> FloatArray:  # (edges,)
-    """How far each edge bends to one side on its way from its smaller node to its larger, so that no two coincide.
+    """Returns how far each edge bends to one side, from its smaller to its larger node, so that no two coincide.
 
-    Edges alone between their nodes are straight. Of loops it says which one at its node it is.
+    A single edge between two nodes is straight. Loops are numbered at their node.
 
     >>> edge_bends(Topology.from_edges(3, [(0, 1), (1, 0), (1, 2)])).tolist()
     [-0.5, 0.5, 0.0]

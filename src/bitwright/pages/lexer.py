@@ -1,4 +1,4 @@
-"""Highlighting of rule text for Pygments; Sphinx, nbconvert and rich find it as `bw`, or by the file suffix."""
+"""Highlights rule text with Pygments; Sphinx, nbconvert and rich find the lexer as `bw` or by the file suffix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace in plain text: one line per step, one column per name, the highest bit on the left."""
+"""Formats a trace as plain text: one line per step, one column per name, the highest bit on the left."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from bitwright.rules.trace import Trace
 
 @dataclass(frozen=True)
 class Column:
-    """One array, or one row of an array of higher rank: a heading over adjacent bits."""
+    """A heading and its bits: an array, or one row of an array with more dimensions."""
 
     heading: str
     bits: tuple[int, ...]  # as shown, left to right
 
 
 def choose_columns(what: Program | Layout, names: Sequence[str] = ()) -> list[Column]:
-    """The columns of the given names, or of all names."""
+    """Returns the columns of these names, or of all names."""
     layout = what.layout if isinstance(what, Program) else what
     if not names:
         names = [field.name for field in layout.fields]
@@ -33,7 +33,7 @@ def choose_columns(what: Program | Layout, names: Sequence[str] = ()) -> list[Co
             label = layout.name_of(row[0]).rsplit(",", 1)[0] + "]" if len(field.shape) > 1 else field.name
             columns.append(Column(label, tuple(reversed(row))))
     if sum(len(column.bits) for column in columns) > 20_000:
-        raise InputError("a picture shows at most 20,000 bits; choose some names")
+        raise InputError("a trace shows at most 20,000 bits; choose some names")
     return columns
 
 
@@ -43,10 +43,10 @@ def trace_text(
     notes: Iterable[str] = (),
     heading_of: Callable[[str], str] = str,
 ) -> Iterator[str]:
-    """The lines of the picture: `1` for a bit that is on, a dot for a bit that is off.
+    """Yields the lines of a trace, with `1` for a bit that is on and a dot for a bit that is off.
 
-    Where the program of the trace is known, n counts the matches of each state.
-    `notes` are appended to the lines, one for each step. `heading_of` maps the headings of columns.
+    If the trace has its program, n is the number of matches of each state. `notes` are appended to the lines, one per
+    step. `heading_of` maps the headings of columns.
     """
     columns = [replace(column, heading=heading_of(column.heading)) for column in choose_columns(trace.layout, names)]
     widths = [max(len(column.heading), len(column.bits)) for column in columns]
@@ -66,7 +66,7 @@ def trace_text(
 
 
 def trace_states(trace: Trace, names: Sequence[str] = ()) -> Iterator[dict[str, object]]:
-    """The same as data: for every step its number, n, and the bits under each heading, highest first."""
+    """Yields the number, n and bits of every step as a dictionary; the highest bit comes first."""
     columns = choose_columns(trace.layout, names)
     for step in range(len(trace)):
         signs = np.where(trace.state(step), "1", "0")
@@ -74,18 +74,18 @@ def trace_states(trace: Trace, names: Sequence[str] = ()) -> Iterator[dict[str, 
         yield {"step": step, "n": len(trace.matches(step)), "state": bits}
 
 
-_MOST = 24  # nodes or ports that are listed
+_MOST = 24  # nodes or ports to list
 
 
 def heading_of(algorithm: GraphAlgorithm, heading: str) -> str:
-    """`level[2]` as `level[Paris]`, where Paris is the second node; of ports `h[Paris>Rome]`."""
+    """Replaces the number of a node or port by its name: `level[Paris]`, `h[Paris>Rome]`."""
     found = re.fullmatch(r"(\w+)\[(\d+)(.*)\]", heading)
     names = _names(algorithm, _places(algorithm).get(found[1])) if found else []
     return f"{found[1]}[{names[int(found[2]) - 1]}{found[3]}]" if found and names else heading
 
 
 def order_lines(algorithm: GraphAlgorithm) -> Iterator[str]:
-    """The order of nodes, or ports, in columns that have one sign for each."""
+    """Yields the order of nodes and of ports in columns with one character for each."""
     for place in ("node", "port"):
         if place in _places(algorithm).values() and (names := _names(algorithm, place)):
             yield f"{place}s, from the left: {listing(names[::-1], _MOST)}"
@@ -98,7 +98,7 @@ def _places(algorithm: GraphAlgorithm) -> dict[str, str]:
 
 
 def _names(algorithm: GraphAlgorithm, place: str | None) -> list[str]:
-    """The names of all nodes or all ports; empty for the whole graph."""
+    """Returns the names of all nodes or all ports; none for a value of the graph."""
     assert algorithm.wiring is not None
     nodes, graph = [printable(str(name)) for name in algorithm.names], algorithm.wiring.topology
     if place == "port":

@@ -14,7 +14,7 @@ _LINES = 20  # at most, in total
 
 
 def as_progress(given: Progress | bool | None, what: str) -> Progress | None:
-    """Returns the given function; for True, one that prints a line for every twentieth of the work."""
+    """Returns the progress function; True becomes a function that prints a line for every twentieth of the work."""
     if given is None or isinstance(given, bool):
         return _Lines(what) if given else None
     if not callable(given):

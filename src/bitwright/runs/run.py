@@ -69,9 +69,9 @@ class Run(Shown):
     kind: Scale = "ntk"  # the scale of outputs in calibrated rounding
     seed: int | None = None  # of the networks drawn or trained for the run, if any
     fallible: bool = False  # whether its steps may differ from the rules by chance
-    networks: int | None = None  # how many were averaged, if any
+    networks: int | None = None  # the number of averaged networks, if any
     closed_form: bool = True  # whether its outputs depend only on n, writers and matches
-    cells: Mapping[str, object] | None = None  # a network of cells: its kinds, local states and test results
+    cells: Mapping[str, object] | None = None  # the kinds, local states and test results of a network of cells
     executed: int | None = None  # machine instructions, if the algorithm is machine code
     asked: CellEngine | None = field(default=None, repr=False, compare=False)  # the network of cells that ran
 
@@ -81,7 +81,7 @@ class Run(Shown):
 
     @property
     def sentence(self) -> str:
-        """One line with engine, steps and margin."""
+        """The engine, steps and margin in one line."""
         sizes = f"{counted(self.algorithm.program.templates, 'template')}, {counted(self.steps, 'step')}"
         rounded = "" if self.rounding is None else f", {self.rounding} rounding"
         margin = "" if self.margin is None else f", smallest margin {self.margin:.3g}"
@@ -148,7 +148,7 @@ class Run(Shown):
     __repr__ = short_repr
 
     def __str__(self) -> str:
-        """The outputs and how they were computed; an unfinished run is marked."""
+        """Returns the outputs, followed by the engine and steps; marks an unfinished run."""
         with any_digits():
             lines = [f"{name} = {value}" for name, value in list(self.outputs.items())[:_SHOWN]]
         if len(self.outputs) > _SHOWN:
@@ -255,7 +255,7 @@ class BatchRun:
 
     @property
     def sentence(self) -> str:
-        """One line on how the runs ended and which engine ran them."""
+        """The number of runs, how they ended, and the engine, in one line."""
         done = int(np.count_nonzero(self.halted))
         ended = "all halted" if done == len(self) else f"{done:,} halted"
         margin = "" if self.margin is None else f", smallest margin {self.margin.min(initial=np.inf):.3g}"
@@ -278,7 +278,7 @@ class BatchRun:
 def _document(
     done: Run | BatchRun, inputs: Mapping[str, Any], bits: int | None, value: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The common part of both documents, ready for JSON."""
+    """Returns the fields that single runs and batches share, as JSON values."""
     return {
         "name": done.algorithm.name,
         "program_id": program_id(done.algorithm.program),
@@ -338,7 +338,7 @@ def run_with(
 
 
 def _about_cells(cells: Mapping[str, Any] | None, steps: int, margin: float | None) -> list[str]:
-    """A line about the network of cells, if there is one."""
+    """Returns a line about the network of cells, if there is one."""
     from bitwright.engines.cells.engine import cells_sentence
 
     return [] if cells is None else [cells_sentence(cells, steps, margin)]
@@ -407,7 +407,7 @@ def _fitting(algorithm: Algorithm, engine: Engine | None) -> Engine:
 
 
 def _facts(engine: Engine) -> dict[str, Any]:
-    """The facts about an engine that its runs report."""
+    """Returns the facts about an engine that its runs report."""
     facts = {name: getattr(engine, name) for name in ("rounding", "examples", "seed", "fallible")}
     return {"engine": engine.name, "cells": engine.cell_facts, **facts}
 

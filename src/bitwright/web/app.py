@@ -45,7 +45,7 @@ _TRACE_POLICY = "sandbox allow-scripts; frame-ancestors 'self'"
 
 
 def serve(port: int, ready: Callable[[str], None], limits: Limits | None = None) -> None:
-    """Serves until Ctrl-C or SIGTERM; calls `ready` with the address."""
+    """Runs the server until Ctrl-C or SIGTERM; calls `ready` with the address."""
     logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns about processes that have already ended
     opened = open_socket(port)
     server, address = make_server(opened, limits)
@@ -54,7 +54,7 @@ def serve(port: int, ready: Callable[[str], None], limits: Limits | None = None)
 
 
 def open_socket(port: int) -> socket.socket:
-    """A socket that only this machine can reach; raises InputError if the port is not available."""
+    """Opens a socket that only this machine can reach; raises InputError if the port is not available."""
     opened = socket.socket(
         proto=socket.IPPROTO_TCP
     )  # explicit, so that asyncio sets TCP_NODELAY; otherwise a request takes 40 ms
@@ -69,7 +69,7 @@ def open_socket(port: int) -> socket.socket:
 
 
 def make_server(opened: socket.socket, limits: Limits | None = None) -> tuple[uvicorn.Server, str]:
-    """The server and its address, which contains the token."""
+    """Returns the server and its address, which contains the token."""
     token = token_urlsafe(16)
     quiet: dict[str, Any] = {"log_level": "critical", "access_log": False, "server_header": False, "ws": "none"}
     config = uvicorn.Config(create_app(token, limits or Limits()), timeout_graceful_shutdown=1, **quiet)
@@ -77,7 +77,7 @@ def make_server(opened: socket.socket, limits: Limits | None = None) -> tuple[uv
 
 
 def create_app(token: str, limits: Limits) -> ASGIApp:
-    """The application, protected by a token."""
+    """Returns the application, protected by a token."""
     results: dict[str, dict[str, bytes]] = {}  # the files of the last results, oldest first
     assets = files("bitwright.web") / "assets"
     texts = {file.name: file.data.decode("utf-8", "replace") for file in example_files()}
@@ -97,7 +97,7 @@ def create_app(token: str, limits: Limits) -> ASGIApp:
         return StreamingResponse(lines(request.app.state.worker, job), media_type="application/x-ndjson")
 
     async def lines(worker: Worker, job: Message) -> AsyncIterator[str]:
-        """The progress of a job, then its result or an error, as lines of JSON; a disconnecting client cancels it."""
+        """Yields the progress of a job, then its result or an error, as lines of JSON; a disconnect cancels the job."""
         seconds = limits.seconds if job["do"] in ("run", "train") else limits.check_seconds
         news: asyncio.Queue[Message | None] = asyncio.Queue()
         task = asyncio.create_task(worker.do(job, seconds, news.put_nowait))
@@ -112,7 +112,7 @@ def create_app(token: str, limits: Limits) -> ASGIApp:
             task.cancel()
 
     def keep(answer: Message) -> Message:
-        """A result with the sizes of its files; keeps the files of the last results."""
+        """Returns a result with the sizes of its files, and stores the files of the last results."""
         if not answer["files"]:
             return {"result": answer["result"]}
         identity = token_urlsafe(8)

@@ -1,4 +1,4 @@
-"""The worker process as the server sees it; it is killed and replaced when its time is up."""
+"""Controls the worker process from the server: kills it and starts another when its time is up."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Worker:
         self._starting = asyncio.create_task(self._start())
 
     async def do(self, job: Message, seconds: float, report: Callable[[Message], None]) -> Message:
-        """The answer to a job; raises RefusedError. Cancelling the awaiting task cancels the job."""
+        """Returns the answer to a job, or raises RefusedError; cancelling the awaiting task cancels the job."""
         async with self._turn:
             process, answer = await self._ready(), Message()
             try:
@@ -70,14 +70,14 @@ class Worker:
         return answer
 
     async def close(self) -> None:
-        """Ends the process, whatever it is doing."""
+        """Kills the process."""
         self._starting.cancel()
         for process in await asyncio.gather(self._starting, return_exceptions=True):
             if isinstance(process, Process):
                 await _end(process)
 
     async def _ready(self) -> Any:
-        """A process that is ready for a job."""
+        """Returns a process that is ready for a job."""
         started = self._starting
         if started.done() and (started.exception() or _is_gone(started.result())):
             self._starting = asyncio.create_task(self._start())
@@ -95,7 +95,7 @@ class Worker:
             stderr=DEVNULL,
             env={**os.environ, **dict.fromkeys(_THREADS, "1")},
             limit=_LINE,
-            start_new_session=True,  # Ctrl-C in the terminal is for the server alone
+            start_new_session=True,  # Ctrl-C in the terminal must reach only the server
         )
         try:
             async with asyncio.timeout(_START):
@@ -108,12 +108,12 @@ class Worker:
 
 async def _message(process: Any) -> Message:
     if not (line := await process.stdout.readline()).endswith(b"\n"):
-        raise EOFError("it ended")
+        raise EOFError("the process ended")
     return dict(json.loads(line))
 
 
 def _is_gone(process: Process) -> bool:
-    """Whether the process has ended, even if the event loop does not know yet."""
+    """Returns whether the process has ended, even before the event loop notices."""
     try:
         return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     except ChildProcessError:

@@ -1,4 +1,4 @@
-"""The program, graph and engine of a request, within the limits of the page; nothing here reads a file."""
+"""Reads the program, graph and engine of a request within the limits of the page, without reading any file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Progress = Callable[..., None]  # the phase, the steps done, their limit, and pa
 
 
 def read_program(source: ProgramSource, limits: Limits) -> What:
-    """The program of a request; raises BitwrightError if it has problems or cannot run here."""
+    """Returns the program of a request; raises BitwrightError if it has problems or is too large."""
     text, name = source.text, source.title
     match source.kind:
         case "subleq":
@@ -63,7 +63,7 @@ def _check_memory(limits: Limits, words: int, width: int) -> None:
 
 
 def check_size(program: Program, limits: Limits, graph: bool = False) -> None:
-    """Raises InputError for a program that is too large, alone or on its `graph`."""
+    """Raises InputError if a program is too large, by itself or on its `graph`."""
     here, smaller = (" on this graph", "; take a smaller graph") if graph else ("", "")
     for size, most, what in ((program.bits, limits.bits, "bits"), (program.templates, limits.templates, "templates")):
         if size > most:
@@ -71,11 +71,11 @@ def check_size(program: Program, limits: Limits, graph: bool = False) -> None:
 
 
 def read_graph(graph: Graph, limits: Limits) -> NamedGraph:
-    """The graph of a request; raises InputError if it is invalid or too large."""
+    """Returns the graph of a request; raises InputError if it is invalid or too large."""
     if graph.shape is None:
         found = drawn_graph(graph.nodes, graph.edges, graph.directed)
     elif graph.nodes or graph.edges:
-        raise InputError("a graph is given by its shape or by its nodes and edges; leave out one of them")
+        raise InputError("give either the shape of a graph or its nodes and edges, not both")
     else:
         numbers = [int(part) for part in re.findall("[0-9]+", graph.shape)[:2]]
         if (prod(numbers) if "x" in graph.shape else max(numbers, default=0)) > limits.edges:  # before it is built
@@ -89,7 +89,7 @@ def read_graph(graph: Graph, limits: Limits) -> NamedGraph:
 
 
 def describe(source: ProgramSource, limits: Limits) -> dict[str, object]:
-    """The facts of a valid program: its sizes and inputs, and the numbers of examples for engines."""
+    """Returns the sizes and inputs of a valid program, and the numbers of examples for engines."""
     what, inputs, notes = read_program(source, limits), list[dict[str, Any]](), list[str]()
     if isinstance(what, SubleqProgram):
         shape, algorithm, steps = what.machine.shape, with_padding(what.machine.algorithm()), None
@@ -119,7 +119,7 @@ def _graph_input(word: Any) -> dict[str, object]:
 
 
 def make_engine(algorithm: Algorithm, request: Request, limits: Limits, progress: Progress) -> Engine:
-    """The engine of a request; `network` means a network of cells that is trained now."""
+    """Returns the engine of a request; for `network` it trains a network of cells."""
     if request.engine == "network":
         report = report_training("a network of cells", progress)
         network, _ = make_network(cells_of(algorithm)[0], None, request.width, limits.width, request.seed, report)

@@ -1,4 +1,4 @@
-"""Requests of the local page, checked field by field, and their limits."""
+"""Defines the requests of the local page, which are checked field by field, and their limits."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class _Model(BaseModel):
 
 
 class Graph(_Model):
-    """A graph by its shape, or its nodes by name and edges by the numbers of their ends."""
+    """A graph: a shape, or the names of nodes and the numbers of each edge's two nodes."""
 
     shape: Short | None = None
     nodes: Annotated[list[NodeName], Field(max_length=LIMITS.nodes)] = []
@@ -64,7 +64,7 @@ class ProgramSource(_Model):
     text: Text = ""
     language: Literal["assembly", "image"] = "assembly"
     machine: Literal["A", "B"] = "B"
-    words: Annotated[int, Field(ge=1, le=2**24)] | None = None  # None: as the text says
+    words: Annotated[int, Field(ge=1, le=2**24)] | None = None  # None: taken from the text
     width: Annotated[int, Field(ge=1, le=64)] | None = None
     dialect: Short | None = None
     graph: Graph = Graph()

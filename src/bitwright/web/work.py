@@ -1,4 +1,4 @@
-"""The work for a request: checks or runs a program, draws a graph, or trains a network."""
+"""Does the work of a request: checks or runs a program, draws a graph, or trains a network."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _SHARE = 0.8  # share of the time limit for a run of machine V; the rest is for 
 
 
 def check(request: Request, limits: Limits, progress: Progress) -> Done:  # noqa: ARG001
-    """The problems of a program by line and column, or its description; a problem of the whole program has line 0."""
+    """Returns the problems of a program with line and column, or its description; line 0 means the entire program."""
     try:
         return {"ok": True, "problems": [], "count": 0, "about": describe(request.source, limits)}, {}
     except BitwrightError as error:
@@ -49,7 +49,7 @@ def check(request: Request, limits: Limits, progress: Progress) -> Done:  # noqa
 
 
 def draw(request: Request, limits: Limits, progress: Progress) -> Done:  # noqa: ARG001
-    """A graph with the positions of its nodes; no nodes if there are too many to draw."""
+    """Returns a graph with the positions of its nodes; no nodes if there are too many to draw."""
     graph = read_graph(request.source.graph, limits)
     shape, names = graph.topology, graph.names
     found: dict[str, Any] = {"count": shape.nodes, "nodes": [], "edges": [], "places": []}
@@ -72,7 +72,7 @@ def run(request: Request, limits: Limits, progress: Progress) -> Done:
         check_size(algorithm.program, limits, graph=True)
     else:
         algorithm, values = what, numbers_of(request.inputs)
-        algorithm.state(values)  # checks inputs before long work
+        algorithm.state(values)  # check inputs before long work
     engine = make_engine(algorithm, request, limits, progress)
     done = run_program(
         algorithm,
@@ -107,7 +107,7 @@ def run(request: Request, limits: Limits, progress: Progress) -> Done:
 
 
 def document(files: Files, name: str, make: Callable[[], Any]) -> dict[str, Any]:
-    """The facts of a document, which is added to the files, or the problem if it cannot be made."""
+    """Creates a document, adds it to the files and returns its facts; if this fails, returns the problem."""
     try:
         found = make()
     except BitwrightError as error:
@@ -118,7 +118,7 @@ def document(files: Files, name: str, make: Callable[[], Any]) -> dict[str, Any]
 
 
 def _cell(value: Any) -> str:
-    """An output of a node, as text."""
+    """Formats an output of a node."""
     if isinstance(value, list):
         return ", ".join(":".join(map(str, one)) if isinstance(one, tuple) else str(one) for one in value)
     return "" if value is None else str(value)
@@ -212,7 +212,7 @@ def _prove(name: str, what: What, network: Any, states: int, limits: Limits, rep
 
 
 def _export(request: Request, limits: Limits, what: What, network: Any, claim: ExportClaim) -> tuple[Files, Any]:
-    """The network as a page and as source text, with its program if that runs by itself; and why others are missing."""
+    """Returns the network as a page and as source text, and the reasons for missing files."""
     own: Any = what if isinstance(what, Algorithm) else None
     page: Any = program_page
     if isinstance(what, NodeProgram):

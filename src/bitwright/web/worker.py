@@ -1,4 +1,4 @@
-"""The worker process of the page: reads jobs and writes answers as lines of JSON."""
+"""Runs the worker process of the page, which reads jobs and writes answers as lines of JSON."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from pydantic import ValidationError
 from bitwright.common.errors import BitwrightError, InputError, shorten
 from bitwright.web.requests import Limits, Request
 
-_PATIENCE = 10  # extra seconds of processor time for a job, in case the server is gone
+_PATIENCE = 10  # extra seconds of processor time for a job, in case the server has ended
 _SMALL = '{"source": {"kind": "addition", "bits": 2}, "inputs": {"p": "1", "q": "1"}, "engine": "limit"}'
 
 
 def main(settings: Mapping[str, Any]) -> None:
-    """Does jobs until the server closes the connection."""
+    """Processes jobs until the server closes the connection."""
     limits, answers = Limits(**settings), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # so that prints of libraries do not mix with answers
+    os.dup2(2, 1)  # keep the output of libraries out of the answers
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.set_int_max_str_digits(0)  # inputs and outputs may have any size; time is limited
     phase, last = "", 0.0
@@ -62,7 +62,7 @@ def main(settings: Mapping[str, Any]) -> None:
 
 
 def _do(do: str, text: str, limits: Limits, progress: Any) -> tuple[dict[str, Any], dict[str, str]]:
-    """The result of a job, and its files in base 64."""
+    """Returns the result of a job, and its files in base 64."""
     from bitwright.web import work  # imported within the memory limit
 
     does: dict[str, Any] = {"check": work.check, "graph": work.draw, "run": work.run, "train": work.train}
@@ -82,7 +82,7 @@ def _do(do: str, text: str, limits: Limits, progress: Any) -> tuple[dict[str, An
 
 
 def _limit(name: str, value: int, for_good: bool = True) -> None:
-    """Sets a resource limit of this process if the system can: Windows has none, macOS none for memory."""
+    """Sets a resource limit of this process if possible; Windows has none, and macOS has none for memory."""
     with suppress(ImportError, ValueError, OSError):  # or a lower limit is already set
         resource: Any = import_module("resource")
         which = getattr(resource, f"RLIMIT_{name}")

@@ -10,7 +10,7 @@ from subleq_interpreter import Interpreter
 
 from bitwright import BitwrightError, InputError, ProgramError
 from bitwright.machines.assembly import macros
-from bitwright.machines.subleq import Shape, assemble_sq, find_dialect, image_text, load_sq, parse_image
+from bitwright.machines.subleq import Shape, assemble_sq, find_dialect, load_sq, parse_image
 
 
 def lines(*text: str) -> str:
@@ -141,12 +141,6 @@ def test_macros_cannot_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # Images.
-
-
-def test_images_go_round() -> None:
-    words = [3, -1, 65535, 0, 7]
-    assert parse_image(image_text(words)) == words
-    assert parse_image("# x\n 1,2 ,, 3 ; y\n+4") == [1, 2, 3, 4]
 
 
 @for_each(

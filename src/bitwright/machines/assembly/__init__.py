@@ -1,6 +1,6 @@
-"""Assembly text for single-instruction computers: a shared core, and one instruction set each for SBN and SUBLEQ.
+"""Parses assembly text for single-instruction computers into labels, statements and macros.
 
-This module turns lines of text into labels, statements and macros, for any instruction set.
+SBN and SUBLEQ share this parser; each provides its own instruction set.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class InstructionSet:
     """The properties in which assembly languages differ."""
 
     scanner: Scanner
-    forms: Mapping[str, Form]  # the instruction, then the directives; empty text: prelude only
+    forms: Mapping[str, Form]  # the instruction, then the directives; those without text are for the prelude only
     prelude: Mapping[str, Sequence[str]]  # macros available to every program: head and body
     declares: Mapping[str, str]  # the kind of name that a directive's first operand declares
     reserved: Mapping[str, tuple[str, str]]  # the fixed meaning of each reserved name, and the reason

@@ -1,4 +1,4 @@
-"""Statements of an assembly text, and macro expansion to instructions and directives."""
+"""Defines the statements of an assembly text, and expands macros to instructions and directives."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from bitwright.common.scanner import GiveUpError, Problems, Token, TooManyProble
 
 MAX_STATEMENTS = 1 << 19  # limit on labels, operations and calls in expanded bodies
 MAX_DEPTH = 50  # limit on nested macro calls
-_PRELUDE_SCOPE = -1  # names with @ in a prelude are shared by its expansions only
+_PRELUDE_SCOPE = -1  # all expansions of a prelude share its names with @
 
 
 class Operand(NamedTuple):
-    """An expression; if `pooled` (written #), a constant word of the program with that value."""
+    """An expression; `pooled` (written #) means a constant word with that value."""
 
     tokens: tuple[Token, ...]
     pooled: bool
-    origin: Token  # its place in the text, possibly a macro call
+    origin: Token  # position in the text, possibly of a macro call
 
     @property
     def text(self) -> str:
@@ -44,14 +44,14 @@ class Statement(NamedTuple):
     name: str
     token: Token
     operands: tuple[Operand, ...]
-    end: int  # the column after it
+    end: int  # the column after the statement
 
 
 Item = Label | Statement
 
 
 def names_of(item: Item) -> Iterator[str]:
-    """The text of a label, or of every token in the operands of a statement."""
+    """Yields the text of a label, or of every token in the operands of a statement."""
     if isinstance(item, Label):
         yield item.token.text
     else:
@@ -77,7 +77,7 @@ class Macro:
 
 @dataclass
 class Expander:
-    """Expands macros; `already_reported` are names on rejected lines."""
+    """Expands macros; `already_reported` contains the names on rejected lines."""
 
     forms: Mapping[str, Form]  # operations that need no expansion
     macros: Mapping[str, Macro]  # by name, followed by # if it takes a constant
@@ -91,7 +91,7 @@ class Expander:
     def expand(self, items: list[Item]) -> list[Item]:
         """Returns labels, instructions and directives in order; names with @ are local to their expansion.
 
-        It empties `items` as it goes, because a text may be long.
+        It empties `items` to save memory.
         """
         self._found = []
         items.reverse()
@@ -115,7 +115,7 @@ class Expander:
         calls: tuple[str, ...],
         at: Token | None = None,
     ) -> None:
-        """`at`: the position of the statements, if not their own."""
+        """Expands statements; `at` replaces their positions."""
         for item in body:
             try:
                 if isinstance(item, Label):
@@ -154,7 +154,7 @@ class Expander:
         self._put(macro.body, given, self._scopes, (*calls, call.name))
 
     def _called(self, call: Statement) -> Macro | None:
-        """The macro that a statement calls, or None if it needs no expansion; raises for a wrong operand count."""
+        """Returns the macro that a statement calls, or None for an instruction; raises for a wrong operand count."""
         name, _, operands, _ = call
         count = len(operands)
         form = self.forms.get(name)
@@ -185,7 +185,7 @@ class Expander:
 
 
 def _bound(operand: Operand, given: Mapping[str, Operand], scope: int, problems: Problems) -> Operand:
-    """An operand in one expansion of a macro: parameters replaced, names with @ made local."""
+    """Returns an operand with its parameters replaced and its names with @ made local to the expansion."""
     tokens, pooled, origin = operand
     if len(tokens) == 1:
         (token,) = tokens
@@ -222,6 +222,6 @@ def _label(token: Token, given: Mapping[str, Operand], scope: int, problems: Pro
 
 
 def _takes(least: int, most: int) -> str:
-    """`2 or 3 operands`."""
+    """Formats a number of operands: `2 or 3 operands`."""
     allowed = f"{least}" if most == least else f"{least} or {most}" if most == least + 1 else f"{least} or more"
     return f"{allowed} operand{'s' * (allowed != '1')}"

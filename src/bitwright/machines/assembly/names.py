@@ -1,6 +1,6 @@
-"""Names and operands of an assembly text: each name has one meaning, and operands have values.
+"""Resolves the names of an assembly text and evaluates its operands.
 
-An operand is an expression of + - * and parentheses over numbers, characters, names and $, the current address.
+An operand is an expression with + - * and parentheses over numbers, characters, names and $, the current address.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Names:
         return kept
 
     def declared(self, statement: Statement) -> Token:
-        """The name that a directive declares: its first operand."""
+        """Returns the name that a directive declares, its first operand."""
         return self.name(statement, statement.operands[0])
 
     def name(self, statement: Statement, operand: Operand) -> Token:
@@ -82,14 +82,14 @@ class Names:
             self.constants[name] = None
 
     def plain(self, statement: Statement, operand: Operand) -> int:
-        """The numeric argument of a directive."""
+        """Returns the numeric argument of a directive."""
         if operand.pooled or (self.language.directives_declare and operand.text[0] == "@"):
             form = self.language.forms[statement.name].text
             raise self.problems.stop(operand.origin, f"expected a number, found {operand} (the form is: {form})")
         return self.number(operand)
 
     def number(self, operand: Operand) -> int:
-        """A value independent of addresses, from numbers and constants defined above."""
+        """Evaluates an operand of numbers and constants defined above it."""
 
         def named(token: Token) -> int:
             if token.key in self.constants:
@@ -107,7 +107,7 @@ class Names:
         return value_of(operand, named, 0, self.problems)
 
     def address(self, operand: Operand, here: int) -> int:
-        """A value of numbers, constants and labels."""
+        """Evaluates an operand of numbers, constants and labels."""
 
         def named(token: Token) -> int:
             if token.key in self.labels:
@@ -129,12 +129,12 @@ class Names:
 
 
 def _place(token: Token, operand: Operand) -> Token:
-    """The position at which to report a name: the whole operand, if the rest of it is only signs."""
+    """Returns the position at which to report a name: the start of the operand if the rest of it is only signs."""
     return operand.origin if all(one is token or one.kind == "sign" for one in operand.tokens) else token
 
 
 def value_of(operand: Operand, named: Callable[[Token], int], here: int, problems: Problems) -> int:
-    """The value of an operand; `named` maps names to values."""
+    """Evaluates an operand; `named` maps names to values."""
     *signs, last = operand.tokens
     if last.kind == "number" and (not signs or (len(signs) == 1 and signs[0].text == "-")):  # the usual case
         return -_number(last.text) if signs else _number(last.text)
@@ -144,7 +144,7 @@ def value_of(operand: Operand, named: Callable[[Token], int], here: int, problem
 
 
 def text_of(operand: Operand, problems: Problems) -> str | None:
-    """The text of a quoted string operand."""
+    """Returns the text of a quoted string; None for any other operand."""
     first = operand.tokens[0]
     return _unquoted(first, problems) if first.kind == "string" and len(operand.tokens) == 1 else None
 
@@ -201,7 +201,7 @@ def _number(text: str) -> int:
 
 
 def _unquoted(token: Token, problems: Problems) -> str:
-    """The text of a quoted character or string."""
+    """Returns the text of a quoted character or string."""
 
     def escaped(match: re.Match[str]) -> str:
         if match[1] not in _ESCAPES:

@@ -1,4 +1,4 @@
-"""SBN assembly (.sbn): tokens, directives, operations, and assembly to a Code (docs/reference/sbn.md)."""
+"""Assembles SBN text (.sbn) to code, as described in docs/reference/sbn.md."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from bitwright.rules.ensure_text import SCANNER, read_tokens
 from bitwright.rules.text import read_text
 
 END_OF_PROGRAM = "halt"  # the reserved label after the last instruction
-USE = ".use"  # gives these words the next addresses, in this order; prelude only
+USE = ".use"  # assigns the next addresses to these words; for the prelude only
 
-# -1 - 0 is negative and stays -1, so that sbn #0 #-1 always jumps. @scratch is 0 before and after each operation.
-# The negative of a constant #a is available.
+# sbn #0 #-1 always jumps, since -1 - 0 is negative and stays -1. @scratch is 0 before and after each operation.
+# For a constant #a, the operation can also use #-a.
 _OPERATIONS = {
     "sub a b": ["sbn a b"],
     "clr x": ["sbn x x"],
@@ -52,7 +52,7 @@ _STOP = rf"(?=[{SPACE};:]|\Z)"  # a piece ends with space, a colon or a comment
 
 
 def _unreadable(word: str) -> tuple[int, str]:
-    legal = len(re.match(r"[A-Za-z0-9_@#.-]*", word)[0])  # type: ignore[index]  # it also matches the empty text
+    legal = len(re.match(r"[A-Za-z0-9_@#.-]*", word)[0])  # type: ignore[index]  # the pattern also matches the empty text
     if legal < len(word):
         return legal, f"unexpected character {shorten(word[legal])!r}; operands are separated by spaces"
     if len(word) > MAX_NAME:
@@ -93,14 +93,14 @@ SBN = InstructionSet(
 
 
 class SbnWords:
-    """Words are numbered in the order of declaration, then of first use in instructions."""
+    """Numbers the words of a program: declared words first, then words in the order of their first use."""
 
     def __init__(self, names: Names, width: int, declared: Sequence[Statement], aliases: Sequence[Statement]) -> None:
         self.names, self.problems, self.width = names, names.problems, width
         self.aliases = {names.declared(item).text: names.name(item, item.operands[1]) for item in aliases}
         self.values: list[int] = []
         self.addresses: dict[str, int] = {}
-        self._constants: dict[int, int] = {}  # by value; no name refers to them, so nothing can write them
+        self._constants: dict[int, int] = {}  # by value; they have no names, so nothing can write them
         for item in declared:
             value = item.operands[1]
             try:
@@ -110,7 +110,7 @@ class SbnWords:
             self.addresses[names.declared(item).text] = self._new(start, value.origin)
 
     def of(self, operand: Operand, statement: Statement, written: bool = False) -> int:
-        """The address of an operand's word; 0, with a problem, if it has none."""
+        """Returns the address of an operand's word; reports a problem and returns 0 if it has none."""
         tokens, pooled, origin = operand
         if not pooled and len(tokens) == 1 and tokens[0].key in self.addresses:  # the usual case
             return self.addresses[tokens[0].key]
@@ -126,7 +126,7 @@ class SbnWords:
             return 0
 
     def ports(self, directive: str, statements: Sequence[Statement]) -> tuple[str, ...]:
-        """The names after .in or .out, each for a different word."""
+        """Returns the names after .in or .out, each for a different word."""
         found: dict[str, None] = {}
         fed: dict[int, str] = {}
         for token in (operand.tokens[0] for item in statements for operand in item.operands):
@@ -141,7 +141,7 @@ class SbnWords:
         return tuple(found)
 
     def exported(self) -> dict[str, int]:
-        """The names by which users of the program access words."""
+        """Returns the addresses of words by their public names."""
         known = {name: address for name, address in self.addresses.items() if not name.startswith("@")}
         for alias, word in self.aliases.items():
             if word.text in self.aliases:
@@ -151,7 +151,7 @@ class SbnWords:
         return known
 
     def _named(self, token: Token, origin: Token) -> int:
-        """The address of a named word; an undeclared name becomes a word."""
+        """Returns the address of a named word; an undeclared name becomes a new word."""
         key = self.aliases.get(token.text, token).key
         if key not in self.addresses:
             meaning = self.names.meanings.get(key, Meaning("a word"))
@@ -162,7 +162,7 @@ class SbnWords:
         return self.addresses[key]
 
     def _known(self, token: Token) -> int | None:
-        """The address of a declared or used word, or None with a problem."""
+        """Returns the address of a declared or used word; reports a problem and returns None if there is none."""
         name = self.aliases.get(token.text, token).text
         if name in self.addresses:
             return self.addresses[name]
@@ -175,7 +175,7 @@ class SbnWords:
         return None
 
     def _constant(self, operand: Operand, place: Token) -> int:
-        """The word that holds this value and is never written.
+        """Returns the address of a word with this value that is never written.
 
         If an operation negates its constant, the constant must fit a word, and its negative wraps.
         """
@@ -210,7 +210,7 @@ _STEPS = (SBN.instruction, USE)
 
 
 def load_sbn(path: str | Path) -> Code:
-    """The code in a .sbn file; raises InputError for the file, ProgramError for its contents."""
+    """Assembles a .sbn file; raises InputError for the file, ProgramError for its contents."""
     path = Path(path)
     with problems_of(path):
         return assemble(read_text(path, ".sbn"), path.stem)
@@ -285,7 +285,7 @@ class _SbnProgram:
         )
 
     def _ensure(self, found: re.Match[str]) -> str:
-        """Parses a line `.ensure sum == a + b`, and blanks its text."""
+        """Parses a line such as `.ensure sum == a + b`, and removes its text."""
         line = self.text.count("\n", 0, found.start()) + 1
         start = found.start(1) - found.start()
         tokens = [
@@ -298,7 +298,7 @@ class _SbnProgram:
         return ""
 
     def _stated(self, inputs: Sequence[str], outputs: Sequence[str], width: int) -> tuple[ensures.EnsureLine, ...]:
-        """The lines, after checking that they use these words; `width` is the number of bits of a word."""
+        """Returns the ensure lines after checking their names; words have `width` bits."""
         scope = ensures.Scope(dict.fromkeys(inputs, width), dict.fromkeys(outputs, width), {"width": width})
         lets = {"width": width} if "width" not in {*inputs, *outputs} else {}
         for _, line in self.ensures if not self.problems else ():
@@ -309,7 +309,7 @@ class _SbnProgram:
         return tuple(line.with_lets(lets) for _, line in self.ensures)
 
     def _is_sound(self, item: Item) -> bool:
-        """Whether the operands of a directive have the right form."""
+        """Returns whether the operands of a directive have the correct form."""
         if isinstance(item, Label) or item.name in _STEPS:
             return True
         numbers = {".width": 0, ".word": 1, ".const": 1}.get(item.name)
@@ -324,7 +324,7 @@ class _SbnProgram:
         return True
 
     def _width(self) -> int:
-        """The width; the maximum if it is invalid, so that nothing else is reported as too wide."""
+        """Returns the width of words; the maximum if it is invalid, to avoid further messages."""
         given = self.directives[".width"]
         for item in given[1:]:
             self.problems.at(item.token, f"'.width' is repeated; its first use is on line {given[0].token.line}")
@@ -347,7 +347,7 @@ class _SbnProgram:
         return found
 
     def _target(self, operand: Operand, words: SbnWords) -> int:
-        """The address denoted by a label or a number; 0, with a problem, if there is none."""
+        """Returns the address of a label or number; reports a problem and returns 0 if there is none."""
         label, names, problems = operand.name, self.names, self.problems
         try:
             if label is not None:

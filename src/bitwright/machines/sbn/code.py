@@ -1,4 +1,4 @@
-"""SBN, subtract and branch if negative: program code, and a plain interpreter, the oracle of the machines.
+"""Defines SBN code (subtract and branch if negative) and a plain interpreter, the oracle of the machines.
 
 One instruction, sbn(a, b, c): M[b] <- M[b] - M[a]; if the result is negative, jump to c, otherwise continue with the
 next instruction (Algorithm 1; App. B.4). Words are two's complement. An address without an instruction ends the run.
@@ -16,7 +16,7 @@ from bitwright.rules.ensures import EnsureLine
 from bitwright.validation.oracles import UNKNOWN, Answer, Values
 
 MAX_WIDTH = 64
-MAX_SIZE = 65_536  # of instructions, and of words
+MAX_SIZE = 65_536  # instructions or words
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Instruction:
-    """One sbn instruction: the addresses of two words, and of the jump target if the difference is negative."""
+    """One sbn instruction: the addresses of two words and of the jump target."""
 
     a: int
     b: int
@@ -93,7 +93,7 @@ class Code:
         return Sizes(len(self.instructions), len(self.words), self.width)
 
     def memory(self, values: Mapping[str, int]) -> list[int]:
-        """The initial words of a run on these input values."""
+        """Returns the initial words of a run on these input values."""
         check_inputs(self.name, self.inputs, values)
         memory = list(self.words)
         for name, value in values.items():
@@ -110,13 +110,13 @@ def check_word(value: int, width: int, name: str) -> int:
 
 
 def wrap(value: int, width: int) -> int:
-    """Two's complement: `value` modulo 2^width, as a signed number."""
+    """Returns `value` modulo 2^width as a signed number in two's complement."""
     low = value % (1 << width)
     return low - (1 << width) if low >> (width - 1) else low
 
 
 def interpret(code: Code, values: Mapping[str, int] | None = None) -> Iterator[tuple[int, list[int]]]:
-    """Runs a program in plain Python; yields each executed address and the memory afterwards (do not modify it)."""
+    """Runs a program in plain Python; yields each executed address and the memory afterwards, to be read only."""
     memory, instructions = code.memory(values or {}), [(one.a, one.b, one.c) for one in code.instructions]
     half, modulus, addresses = 1 << (code.width - 1), 1 << code.width, 2**code.sizes.instruction_bits
     address = 0
@@ -128,7 +128,7 @@ def interpret(code: Code, values: Mapping[str, int] | None = None) -> Iterator[t
 
 
 def run_interpreter(code: Code, values: Mapping[str, int] | None = None, limit: int = 1_000_000) -> dict[str, int]:
-    """The outputs of a program by the plain interpreter; raises InputError if it does not halt within the limit."""
+    """Returns the outputs of the plain interpreter; raises InputError if it does not halt within the limit."""
     memory = code.memory(values or {})
     run = interpret(code, values)
     for _, memory in islice(run, limit):  # noqa: B007
@@ -140,9 +140,9 @@ def run_interpreter(code: Code, values: Mapping[str, int] | None = None, limit: 
 
 @dataclass(frozen=True)
 class InterpreterOracle:
-    """The plain SBN interpreter, for at most `limit` instructions; each takes a run at least one step.
+    """The plain SBN interpreter, for at most `limit` instructions; each takes at least one step of a run.
 
-    It reports a run as endless only if the same instruction has met the same memory twice.
+    It reports an endless run only if an instruction occurs twice with the same memory.
     """
 
     code: Code
@@ -156,7 +156,7 @@ class InterpreterOracle:
         memory = self.code.memory(values)
         mark: tuple[int, list[int]] | None = None
         for count, (address, memory) in enumerate(interpret(self.code, values)):
-            if count == self.limit:  # one more than the limit
+            if count == self.limit:  # one instruction more than the limit
                 return UNKNOWN
             if mark == (address, memory):
                 return None

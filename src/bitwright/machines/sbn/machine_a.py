@@ -1,4 +1,4 @@
-"""Machine A: the SBN computer with the paper's structure (App. B.4), with the errors of its listing corrected.
+"""Builds machine A, the SBN computer of the paper (App. B.4), with the errors of its listing corrected.
 
 Data and signals travel through delay chains past all instructions and all words, so the number of steps of an
 instruction grows with both. Names are the paper's; docs/explanation/errata.md lists the differences.
@@ -17,7 +17,7 @@ from bitwright.rules import Bits, Builder, Ref, grid, span
 
 
 def steps_of_instruction(sizes: Sizes, address: int, instruction: Instruction) -> int:
-    """The number of steps of an instruction, by its address and the addresses of its operands (all from 0)."""
+    """Returns the number of steps of an instruction at an address; addresses start at 0."""
     s = sizes
     slower = max(2 * s.width - instruction.a, -instruction.b)
     return s.instructions + s.words + s.instruction_bits + s.word_bits + 2 * s.width + 9 - address + slower
@@ -82,7 +82,7 @@ class _MachineA:
         )
 
     def declare(self) -> None:
-        """The bits shared by the units."""
+        """Declares the bits that the units share."""
         b, l_i, l_m, n_i, n_m, n_c = self.b, self.l_i, self.l_m, self.n_i, self.n_m, self.n_c
         self.compare, self.current = (
             b.bits("I_to_compare", self.entries, n_i),

@@ -1,4 +1,4 @@
-"""Machine B: an SBN computer in logarithmic time. Trees instead of delay chains, and a prefix subtractor.
+"""Builds machine B, an SBN computer in logarithmic time, with trees for delay chains and a prefix subtractor.
 
 No bit has more than two writers. A signal starts at `B_carry[1]`, fetches and decodes the instruction, reads both
 words, subtracts, writes back, selects the next address, and returns after a fixed number of steps.
@@ -15,7 +15,7 @@ from bitwright.rules import Builder, Ref, grid, span
 
 
 def steps_per_instruction(sizes: Sizes) -> int:
-    """The number of steps of an instruction: n_I + n_M + ceil(log2) of l_I, l_M and n_C, + 8."""
+    """Returns the steps of any instruction: n_I + n_M + 8, plus ceil(log2 n) for each n of l_I, l_M and n_C."""
     logs = sum(ceil_log2(n) for n in (sizes.instructions, sizes.words, sizes.width))
     return sizes.instruction_bits + sizes.word_bits + logs + 8
 
@@ -71,7 +71,7 @@ class _MachineB:
         )
 
     def declare(self) -> None:
-        """The bits shared by the units."""
+        """Declares the bits that the units share."""
         b, l_i, l_m, n_i, n_m, n_c = self.b, self.l_i, self.l_m, self.n_i, self.n_m, self.n_c
         entries = l_i + self.halt
         self.address, self.ok = b.bits("I_address", entries, n_i), b.bits("I_ok", entries, n_i)

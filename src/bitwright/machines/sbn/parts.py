@@ -1,4 +1,4 @@
-"""Components of the machines: delay lines, OR trees, latches and the carries of an adder."""
+"""Builds components of the machines: delay lines, OR trees, latches and the carries of an adder."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Wires = list[Ref]  # the bits that a component sets
 
 
 def ceil_log2(n: int) -> int:
-    """ceil(log2 n), at least 1."""
+    """Returns ceil(log2 n), at least 1."""
     return max(1, (n - 1).bit_length())
 
 
 def rule(b: Builder, *conditions: Condition, to: Wires) -> None:
-    """Adds a rule; one that writes nothing is skipped, since it is not a template."""
+    """Adds a rule, unless it writes nothing."""
     if to:
         b.when(*conditions).write(*to)
 
@@ -40,9 +40,9 @@ Leaf = Callable[[IntArray | int, IntArray | int], Ref]  # maps a copy and a leaf
 
 
 def or_tree(b: Builder, name: str, copies: int, leaves: int, outs: Callable[[int], Wires]) -> Leaf:
-    """Builds trees of one-bit blocks, `copies` of them over `leaves` leaves: a signal at any leaf reaches the root.
+    """Builds `copies` trees of one-bit blocks over `leaves` leaves, in which a signal at any leaf reaches the root.
 
-    It rises one level per step; there are ceil(log2 leaves) levels, at least one. The root of copy j sets outs(j).
+    A signal rises one level per step, through ceil(log2 leaves) levels, at least one. The root of copy j sets outs(j).
     """
     widths = [-(-leaves // 2)]
     while widths[-1] > 1:
@@ -60,7 +60,7 @@ def or_tree(b: Builder, name: str, copies: int, leaves: int, outs: Callable[[int
 
 
 def latch(b: Builder, first: Ref, second: Ref, outs: Wires) -> None:
-    """Latches two signals: each alone is kept, both together set `outs`."""
+    """Builds a latch that keeps one signal until the other arrives, and then sets `outs`."""
     b.block(first, second)
     b.when(first == 1, second == 0).write(first)
     b.when(first == 0, second == 1).write(second)
@@ -68,12 +68,12 @@ def latch(b: Builder, first: Ref, second: Ref, outs: Wires) -> None:
 
 
 def address_bit(k: IntArray, i: IntArray | int) -> IntArray:
-    """Bit i of the address of entry k; entry k has address k - 1."""
+    """Returns bit i of the address of entry k, which is k - 1."""
     return np.asarray((np.asarray(k) - 1) >> (np.asarray(i) - 1) & 1, dtype=np.int64)
 
 
 class CarryPrefix:
-    """The carries of a sum by a parallel prefix of ceil(log2 n) levels, at least one; they arrive at `carry`.
+    """Computes the carries of a sum with a parallel prefix of ceil(log2 n) levels, at least one, and sets `carry`.
 
     Position i of the prefix is bit i; position 0 is the incoming carry. A `generate` signal means that a position
     produces a carry, a `keep` signal that it would pass one on; level d combines spans of 2^d positions.
@@ -93,7 +93,7 @@ class CarryPrefix:
         ]
 
     def generated(self, d: int, i: int) -> Wires:
-        """G(d, i): the bits to set if the span of 2^d positions ending at i produces a carry."""
+        """Returns G(d, i), the bits to set if the span of 2^d positions ending at i produces a carry."""
         if i >= self.width:
             return []
         if d == self.levels:
@@ -101,7 +101,7 @@ class CarryPrefix:
         return [self.generate[d][i], *([self.from_low[d][i + 2**d]] if i + 2**d < self.width else [])]
 
     def propagated(self, d: int, i: int) -> Wires:
-        """P(d, i): the bits to set if a carry would pass through that span."""
+        """Returns P(d, i), the bits to set if a carry would pass through that span."""
         if d == self.levels or i < 2**d or i >= self.width:
             return []
         return [self.keep[d][i], *([self.pass_low[d][i + 2**d]] if i + 2**d < self.width else [])]

@@ -1,7 +1,4 @@
-"""A generated SBN machine: an ordinary program, with the bits of its memory, address and flags, and code on it.
-
-For code: the trace of recorded runs, and its oracle.
-"""
+"""Defines generated SBN machines: the program, the bits of memory, address and flags, and the code that they run."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ class Machine:
     kind: str  # A or B
     sizes: Sizes
     program: Program
-    operands: Mapping[str, IntArray]  # a, b, c: (instructions, address bits), positions of the instructions' constants
+    operands: Mapping[str, IntArray]  # a, b, c: (instructions, address bits), the bits of the operands
     memory_bits: IntArray  # (words, width)
     always_on: tuple[int, ...]  # bits of the start state that do not depend on the code
     boundary: int  # this bit is on exactly when an instruction begins
@@ -41,7 +38,7 @@ class Machine:
     phases: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # a phase begins when one of its bits is on
 
     def algorithm(self, code: Code) -> Algorithm:
-        """The code as an algorithm: its inputs and outputs are words of memory, by name and signed.
+        """Returns the code as an algorithm whose inputs and outputs are named, signed words of memory.
 
         >>> from bitwright import run
         >>> from bitwright.machines import assemble, machine_b
@@ -71,7 +68,7 @@ class Machine:
         )
 
     def memory(self, state: BoolArray) -> list[int]:
-        """The words of memory in a state at a boundary.
+        """Returns the words of memory in a state at a boundary.
 
         >>> from bitwright.machines import assemble, machine_b
         >>> code = assemble(".width 4\\n.in a b\\n.out b\\nsub a b")
@@ -82,7 +79,7 @@ class Machine:
         return [wrap(from_bits(state[bits]), self.sizes.width) for bits in self.memory_bits]
 
     def address(self, state: BoolArray) -> int:
-        """The address of the instruction that begins, in a state at a boundary.
+        """Returns the address of the instruction that begins in a state at a boundary.
 
         >>> from bitwright.machines import assemble, machine_b
         >>> code = assemble(".width 4\\n.in a b\\n.out b\\nsub a b")
@@ -97,12 +94,12 @@ class Machine:
 
 
 def numbers(bits: Bits) -> IntArray:
-    """The bit numbers of a declared array, in its shape."""
+    """Returns the bit numbers of a declared array, in its shape."""
     return bits.field.bits().reshape(bits.field.shape)
 
 
 def bit_number(ref: Ref) -> int:
-    """The bit number of a reference to a single bit."""
+    """Returns the bit number of a reference to a single bit."""
     return int(ref.bits[0, 0])
 
 
@@ -111,18 +108,17 @@ def _set_bits(places: IntArray, value: int) -> list[int]:
 
 
 class Loaded(NamedTuple):
-    """A machine with code, which is the `computer` of an algorithm."""
+    """A machine with its code: the `computer` of an algorithm."""
 
     machine: Machine
     code: Code
 
     def oracle(self, limit: int) -> InterpreterOracle:
-        """The plain interpreter of this code, for at most `limit` instructions."""
-
+        """Returns the plain interpreter of this code, for at most `limit` instructions."""
         return InterpreterOracle(self.code, limit)
 
     def instructions(self, trace: Trace) -> tuple[IntArray, IntArray]:
-        """The steps in which instructions begin, and their addresses."""
+        """Returns the steps at which instructions begin, and their addresses."""
         steps = np.flatnonzero(trace.bit(self.machine.boundary))
         address = np.zeros(len(steps), dtype=np.int64)
         for place, bit in enumerate(self.machine.address_bits):
@@ -130,7 +126,7 @@ class Loaded(NamedTuple):
         return steps, address
 
     def phases(self, trace: Trace) -> list[tuple[int, int]]:
-        """Every step in which a phase begins, and the phase's number."""
+        """Returns the steps at which phases begin, with the number of each phase."""
         return sorted(
             (int(step), number)
             for number, bits in enumerate(self.machine.phases.values())
@@ -138,19 +134,19 @@ class Loaded(NamedTuple):
         )
 
     def word(self, place: int) -> str:
-        """The first name of a word, or its address."""
+        """Returns the first name of a word, or its address."""
         return next((name for name, at in self.code.names.items() if at == place), f"[{place}]")
 
     def label(self, address: int) -> str:
-        """The first label of an address, or nothing."""
+        """Returns the first label of an address, or an empty text."""
         return next((label for label, at in self.code.labels.items() if at == address), "")
 
     def memory_name(self) -> str:
-        """The array of the memory's bits."""
+        """Returns the name of the array with the bits of memory."""
         return self.machine.program.layout.field_of(int(self.machine.memory_bits[0, 0])).name
 
     def notes(self, trace: Trace) -> Iterator[str]:
-        """One line per step: the instruction that begins there, otherwise the phase, or nothing."""
+        """Yields a line for each step: the instruction or phase that begins there, or an empty text."""
         steps, addresses = self.instructions(trace)
         at, began = dict(zip(steps.tolist(), addresses.tolist(), strict=True)), dict(self.phases(trace))
         names = list(self.machine.phases)

@@ -1,4 +1,4 @@
-"""Stored-program SUBLEQ: dialects, images, machine V made of templates, and an assembler."""
+"""SUBLEQ with stored programs: dialects, images, an assembler, and machine V."""
 
 from bitwright.machines.subleq.assembler import Assembly, assemble_sq, load_sq
 from bitwright.machines.subleq.images import (

@@ -1,4 +1,4 @@
-"""Assembles SUBLEQ text (.sq) to an image, as in docs/reference/subleq.md; raises all problems together."""
+"""Assembles SUBLEQ text (.sq) to images, as described in docs/reference/subleq.md; reports all problems together."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OPERATIONS = {
     "inc x": ["subleq #-1, x"],
     "dec x": ["subleq #1, x"],
     "add a, b": ["subleq a, Z", "subleq Z, b", "subleq Z, Z"],
-    "mov a, b": ["subleq a, Z", "subleq b, b", "subleq Z, b", "subleq Z, Z"],  # also if both are the same word
+    "mov a, b": ["subleq a, Z", "subleq b, b", "subleq Z, b", "subleq Z, Z"],  # correct even if both are the same word
     "halt": ["subleq Z, Z, -1"],
     "in x": ["subleq -1, x"],
     "out x": ["subleq x, -1"],
@@ -101,13 +101,13 @@ class Assembly:
     ports: int = 0  # instructions with an operand of -1
 
     def doubts(self) -> list[str]:
-        """Warnings about a valid but probably wrong text; one line each."""
+        """Returns warnings about a valid but probably incorrect text, one line each."""
         dialect = None if self.dialect is None else find_dialect(self.dialect)
         return [no_ports(dialect, self.ports)] if dialect and not dialect.io and self.ports else []
 
 
 def load_sq(path: str | Path) -> Assembly:
-    """The program in a .sq file; raises InputError for the file, ProgramError for its contents."""
+    """Assembles a .sq file; raises InputError for the file, ProgramError for its contents."""
     path = Path(path)
     with problems_of(path):
         return assemble_sq(read_text(path, ".sq"))
@@ -123,7 +123,7 @@ def assemble_sq(text: str) -> Assembly:
 
 
 class _Layout:
-    """Gives every word its address, then every word its value."""
+    """Assigns addresses to all words, then computes their values."""
 
     def __init__(self, text: str, problems: Problems) -> None:
         self.text, self.problems = text, problems
@@ -182,7 +182,7 @@ class _Layout:
             raise self.problems.stop(operand.origin, str(error)) from None
 
     def _early(self, item: Statement) -> int:
-        """A number that must be known before addresses are."""
+        """Returns a number that is needed before addresses are known."""
         return self._fitting(self.names.plain(item, item.operands[0]), item.operands[0])
 
     # Second pass: values.
@@ -222,7 +222,7 @@ class _Layout:
         return values
 
     def _word(self, operand: Operand, here: int) -> int:
-        """The value of an operand; reports a problem and returns 0 if it has none."""
+        """Returns the value of an operand; reports a problem and returns 0 if it has none."""
         try:
             value = self._fitting(self.names.address(operand, here), operand)
         except GiveUpError:

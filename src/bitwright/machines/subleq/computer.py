@@ -1,8 +1,7 @@
-"""Runs machine V: an engine makes the steps, and a host answers the machine's requests for input and output.
+"""Runs machine V: an engine makes the steps, and a host answers requests for input and output.
 
-A run ends at a halt, at a limit, on request, or when no bit changes any more; it can be resumed at any step.
-
-A checkpoint is a run in a file, from which it can be resumed.
+A run ends at a halt, at a limit, on request, or when no bit changes. It can be resumed at any step, even from a file,
+a checkpoint.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ class MachineEnding:
 
 
 class _Host(Observer):
-    """Answers the requests of a machine immediately; a halted machine, or one without ports, gets no answer."""
+    """Answers the requests of a machine immediately, unless it has halted or has no ports."""
 
     def __init__(self, machine: MachineV, read: Reader, write: Writer) -> None:
         self._machine, self._read, self._write = machine, read, write
@@ -88,7 +87,7 @@ class _Host(Observer):
         view.answered = view.running
 
     def _input(self, ports: Ports) -> list[int]:
-        """The bits that pass the next byte to the machine."""
+        """Returns the bits that pass the next byte to the machine."""
         byte = self._read()
         self.inputs += byte is not None
         word = -1 if byte is None else byte  # the end of input
@@ -185,7 +184,7 @@ class Computer:
         )
 
     def _spent(self) -> float:
-        """The duration of the run in seconds, without the time that its host waits."""
+        """Returns the duration of the run in seconds, excluding the time spent in the host."""
         running = 0.0 if self._since is None else time.monotonic() - self._since
         return max(0.0, self._seconds + running - self._host.waited)
 
@@ -230,7 +229,7 @@ class Computer:
             reason = self._to_a_boundary(reason)
         if reason != "halt":
             return self.interrupted(reason)
-        # the last result may still be in transit
+        # the last result may not have reached memory yet
         drive(self._engine, self._batch, FixedPoint(), timing.steps + machine.shape.width - 1)
         state = self.state()
         how = "fault" if machine.fault is not None and state[machine.fault] else "halt"
@@ -256,20 +255,20 @@ class Computer:
         return self.machine.position(self.state())
 
     def memory(self) -> list[int]:
-        """The words, unsigned, after the last whole instruction."""
+        """Returns the unsigned words after the last complete instruction."""
         state, machine = self.state(), self.machine
-        if state[machine.boundary]:  # the last result is still in the address tree; let it arrive, on a copy
+        if state[machine.boundary]:  # the last result is still in the address tree: continue on a copy until it arrives
             steps = machine.timing.depth + 1
             state = drive(self._engine, state[np.newaxis], StepCount(steps), steps).states[0]
         return machine.memory(state)
 
     def interrupted(self, reason: str = "stopped") -> MachineEnding:
-        """A result that can be resumed, such as after an exception of the reader at a request."""
+        """Returns the ending of a run that can be resumed, such as after an exception in the reader."""
         return MachineEnding(reason, self.tally, self.pc)
 
 
 def successors(engine: Engine, states: BoolArray) -> BoolArray:  # (batch, k)
-    """The successors of states by an engine."""
+    """Returns the successors of states, computed by an engine."""
     batch = engine.begin(states)
     batch.step()
     return batch.states()
@@ -293,7 +292,7 @@ _TALLY: dict[str, Check] = {
 
 
 def fingerprint(program: Program) -> str:
-    """sha256 of a program's arrays: faster than its id, which hashes a text of many megabytes."""
+    """Returns the sha256 of a program's arrays, which is faster than its id, a hash of its entire text."""
     digest = hashlib.sha256()
     blocks, templates = (program.block_start, program.block_bits), (program.template_block, program.template_config)
     for array in (*blocks, *templates, program.write_start, program.write_bits):
@@ -302,7 +301,7 @@ def fingerprint(program: Program) -> str:
 
 
 def image_hash(machine: MachineV, image: Sequence[int]) -> str:
-    """sha256 of the initial memory; trailing zeros do not count."""
+    """Returns the sha256 of the initial memory, without trailing zeros."""
     words = [word % (1 << machine.shape.width) for word in image]
     while words and not words[-1]:
         words.pop()
@@ -310,7 +309,7 @@ def image_hash(machine: MachineV, image: Sequence[int]) -> str:
 
 
 def save_checkpoint(path: Path, machine: MachineV, state: BoolArray, tally: MachineTally, image: str) -> None:
-    """Writes the file completely or not at all; `image` is the hash of the initial memory."""
+    """Writes a checkpoint completely or not at all; `image` is the hash of the initial memory."""
     about = {
         "format": FORMAT,
         **_machine(machine),
@@ -323,10 +322,10 @@ def save_checkpoint(path: Path, machine: MachineV, state: BoolArray, tally: Mach
 
 
 def load_checkpoint(path: Path, machine: MachineV, image: str | None = None) -> tuple[BoolArray, MachineTally, str]:
-    """The state, the tally and the image's hash of a file for this machine; raises InputError for any other machine.
+    """Reads the state, the tally and the hash of the image; raises InputError for checkpoints of other machines.
 
-    With `image`, a hash, it also rejects runs of other images. A file larger than any checkpoint of this machine
-    is not unpacked.
+    With `image`, a hash, it also rejects runs of other images. It does not unpack files that are larger than any
+    checkpoint of this machine.
     """
     shown, bits = printable(str(path)), machine.program.bits
     with ArrayFile(path, ("about", "state"), _KIND) as file:
@@ -339,7 +338,7 @@ def load_checkpoint(path: Path, machine: MachineV, image: str | None = None) -> 
 
 
 def _check(about: dict[str, Any], machine: MachineV, image: str | None, shown: str) -> None:
-    """Raises InputError unless the metadata is that of a checkpoint of the machine."""
+    """Raises InputError unless the metadata describes a checkpoint of the machine."""
     if not str(about.get("format")).startswith("bitwright run "):
         raise InputError(f"{shown} is not {_KIND}: its metadata is missing")
     if about["format"] != FORMAT:

@@ -1,10 +1,8 @@
-"""Dialects of SUBLEQ, the sizes of machine V, and images, which are programs as lists of words.
+"""Defines the dialects of SUBLEQ, the sizes of machine V, and images, which are programs as lists of words.
 
-A `.dec` file contains decimal words, separated by white space or commas.
-
-A computer has a size, and its images a dialect. One instruction, three words a, b, c: M[b] <- M[b] - M[a]; if the
-result is 0 or less, jump to c, otherwise continue with the next instruction. Dialects differ in how a run ends, in
-whether address -1 is a port, and in the handling of overflow and of operands out of range.
+An instruction consists of three words a, b, c: M[b] <- M[b] - M[a]; if the result is 0 or less, jump to c, otherwise
+continue with the next instruction. Dialects differ in how a run ends, whether address -1 is a port, and how they handle
+overflow and operands out of range. A `.dec` file contains decimal words, separated by white space or commas.
 """
 
 from __future__ import annotations
@@ -52,7 +50,7 @@ DIALECTS = {
 
 
 def find_dialect(name: str) -> Dialect:
-    """A dialect by its name; there is no default."""
+    """Returns a dialect by its name."""
     if name not in DIALECTS:
         known = ", ".join(DIALECTS)
         raise InputError(f"there is no dialect '{shorten(name)}'; choose {known}{suggestion(name, list(DIALECTS))}")
@@ -94,7 +92,7 @@ class Shape:
         return (self.words - 1).bit_length()
 
     def signed(self, word: int) -> int:
-        """A word as a number in two's complement."""
+        """Returns a word as a signed number in two's complement."""
         return word - (1 << self.width) if word >> (self.width - 1) else word
 
     def __str__(self) -> str:
@@ -102,7 +100,7 @@ class Shape:
 
 
 def start_memory(shape: Shape, image: Sequence[int]) -> list[int]:
-    """An image of signed or unsigned words at address 0, the rest 0; raises InputError if it does not fit."""
+    """Returns the memory with an image at address 0 and zeros after it; raises InputError if the image does not fit."""
     if len(image) > shape.words:
         raise InputError(
             f"the image has {len(image):,} words, more than the machine's {shape.words:,}; give more words"
@@ -127,7 +125,7 @@ _WORD = re.compile(r"[+-]?[0-9]{1,20}")
 
 
 def load_image(path: str | Path) -> list[int]:
-    """The words of a .dec file, as written; raises ProgramError for anything that is not a word."""
+    """Reads the words of a .dec file; raises ProgramError for anything that is not a word."""
     return parse_image(read_text(Path(path), ".dec"), str(path))
 
 
@@ -152,21 +150,21 @@ def parse_image(text: str, source: str = "the image") -> list[int]:
 
 
 def image_text(words: Iterable[int]) -> str:
-    """The words as the text of a .dec file, one instruction per line."""
+    """Returns the words as the text of a .dec file, one instruction per line."""
     listed = [str(word) for word in words]
     return "\n".join(" ".join(listed[at : at + 3]) for at in range(0, len(listed), 3)) + "\n"
 
 
 def no_ports(dialect: Dialect, count: int) -> str:
-    """The message about `count` instructions that use a port in a dialect without ports."""
+    """Returns the message about `count` instructions that use a port in a dialect without ports."""
     subject = f"{counted(count, 'instruction')} name{'s' * (count == 1)} address -1"
     return f"{subject}, which dialects with io use as a port; {dialect.name} has none (try dialect howerj)"
 
 
 def misfits(shape: Shape, image: Sequence[int]) -> list[str]:
-    """Notes about an image that was probably written for another dialect; one line each.
+    """Returns notes about an image that was probably written for another dialect, one line each.
 
-    These are heuristics, since any word can be data. But an image whose first instruction is invalid in its dialect
+    The notes are heuristic, since any word can be data. But if the first instruction is invalid in a dialect, the image
     was most likely written for another one.
     """
     modulus, dialect = 1 << shape.width, shape.dialect

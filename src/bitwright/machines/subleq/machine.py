@@ -1,6 +1,6 @@
-"""Machine V: a stored-program SUBLEQ computer made of templates. Program and data share one memory.
+"""Builds machine V, a SUBLEQ computer with stored programs, from its units, and reads and writes its states.
 
-docs/explanation/machines.md describes its units; this module assembles them, and writes and reads states.
+docs/explanation/machines.md describes the units.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ class MachineV:
     program: Program
     memory_bits: IntArray  # (words, width)
     address_bits: IntArray  # (width,) at a boundary, the address of the instruction that begins
-    next_bits: IntArray  # (width,) the register that holds it in between
+    next_bits: IntArray  # (width,) the register with the next address during an instruction
     boundary: int  # on exactly when an instruction begins
     halt: int
     fault: int | None
     ports: Ports | None
 
     def start(self, image: Sequence[int], pc: int = 0) -> BoolArray:  # (k,)
-        """The start state of an image.
+        """Returns the start state of an image.
 
         >>> from bitwright.machines.subleq import find_dialect
         >>> machine = machine_v(Shape(8, 8, find_dialect("plain")))
@@ -75,7 +75,7 @@ class MachineV:
         return state
 
     def memory(self, state: BoolArray) -> list[int]:
-        """The words, unsigned. A result arrives `timing.depth + 1` steps after the next boundary.
+        """Returns the unsigned words; a result arrives `timing.depth + 1` steps after the next boundary.
 
         >>> from bitwright.machines.subleq import find_dialect
         >>> machine = machine_v(Shape(8, 8, find_dialect("plain")))
@@ -86,9 +86,9 @@ class MachineV:
         return [int(word) for word in (state[self.memory_bits] * weights).sum(axis=1, dtype=np.uint64)]
 
     def position(self, state: BoolArray) -> int | None:
-        """The address of the instruction that begins, waits for its host or has halted; None otherwise.
+        """Returns the address of the instruction that begins, waits for its host or has halted; None otherwise.
 
-        A halted machine has this address once its state is a fixed point.
+        The address of a halted machine is valid once its state is a fixed point.
 
         >>> from bitwright.machines.subleq import find_dialect
         >>> machine = machine_v(Shape(8, 8, find_dialect("plain")))
@@ -104,7 +104,7 @@ class MachineV:
         return inside if self.ports and (state[self.ports.request] or state[self.ports.offer]) else None
 
     def algorithm(self, image: Sequence[int] = (), name: str = "machine V") -> Algorithm:
-        """The machine with an image as an algorithm that halts; its outputs are its counter and its flags.
+        """Returns the machine with an image as an algorithm that halts; its output `next` is the program counter.
 
         >>> from bitwright import run
         >>> from bitwright.machines.subleq import find_dialect
@@ -126,7 +126,7 @@ class MachineV:
 
 @lru_cache(maxsize=4)
 def machine_v(shape: Shape) -> MachineV:
-    """Builds the machine; raises InputError before it starts if memory does not suffice.
+    """Builds the machine; raises InputError without building it if there is not enough memory.
 
     >>> from bitwright import run
     >>> from bitwright.machines.subleq import find_dialect
@@ -187,7 +187,7 @@ def check_memory(shape: Shape) -> None:
 
 
 def bytes_available() -> int | None:
-    """Free memory as reported by the system; None if it reports nothing."""
+    """Returns the free memory in bytes; None if the system does not report it."""
     try:
         with open("/proc/meminfo", encoding="ascii") as file:
             for line in file:

@@ -1,12 +1,12 @@
-"""The memory of machine V, two trees around its words; and its timing, which follows from its shape alone.
+"""Builds the memory of machine V, two trees around its words, and computes its timing from its shape.
 
-A signal travels down the address tree (D levels) and its answer up the reading tree (D levels and some to wait), so
-an answer takes T1 steps. Pad levels delay the answer until the checks and the counter are done.
+The address tree finds a word, and the reading tree carries its value to the port. A token moves down the address tree,
+one level per step, and follows the digit of the address that its level decides; address and data move beside it, gated
+to stay on its path. There are three kinds of tokens: read, write and fetch; a fetch token continues through the two
+following words. Tokens one step apart never meet.
 
-One tree finds a word, the other carries the word read to the port. A token runs down the address tree, one level per
-step, and takes the digit of the address that its level decides; address and data run alongside, gated to stay on its
-path. There are three kinds of tokens: read, write and fetch; a fetch token continues through the two following words.
-Tokens one step apart never meet.
+The address tree has D levels. The reading tree has D levels and some pad levels, which delay the answer until the
+checks and the counter are done. An answer takes T1 steps.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bitwright.rules.layout import IntArray
 
 
 def halvings(n: int) -> int:
-    """ceil(log2 n)."""
+    """Returns ceil(log2 n)."""
     return (n - 1).bit_length()
 
 
@@ -31,13 +31,13 @@ Terms = list[list[int]]  # an OR of ANDs of bits, by their numbers from 1
 
 
 def terms_above(bound: int, width: int) -> Terms:
-    """x > bound for a number x of `width` bits: x has a bit that `bound` lacks, and all higher bits of `bound`."""
+    """Returns terms for x > bound: x has a bit that `bound` lacks, and all higher bits of `bound`."""
     ones = [i for i in range(1, width + 1) if bound >> (i - 1) & 1]
     return [[i, *(h for h in ones if h > i)] for i in range(1, width + 1) if i not in ones]
 
 
 def check_levels(terms: Terms) -> tuple[int, int]:
-    """Levels of AND blocks and of OR nodes that a check takes, at least one together."""
+    """Returns the levels of AND blocks and of OR nodes in a check, at least one in total."""
     ands, ors = halvings(max(len(term) for term in terms)), halvings(len(terms))
     return ands, ors if ands or ors else 1
 
@@ -94,7 +94,7 @@ class Timing:
 
     @cached_property
     def pad(self) -> int:
-        """The fewest extra levels with which every signal is in time."""
+        """The smallest number of extra levels with which every signal arrives in time."""
         pad = 0
         while not self._in_time(self.depth + self.depth + pad):
             pad += 1
@@ -155,7 +155,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class _Level:
-    """The nodes of one level: token, its kind, the remaining address bits, the data, and gates for both."""
+    """The nodes of one level, with tokens, their kinds, the remaining address bits, the data, and gates."""
 
     nodes: int
     token: Bits
@@ -168,7 +168,7 @@ class _Level:
 
 
 class Memory:
-    """Declares all bits, then wires them. `root` takes addresses and data, `ports` receive the words read."""
+    """Declares the bits of memory and connects them; addresses and data enter at the root of the address tree."""
 
     def __init__(self, b: Builder, timing: Timing) -> None:
         self.b, self.timing = b, timing
@@ -200,7 +200,7 @@ class Memory:
         )
 
     def _count(self, d: int) -> int:
-        """The nodes of a level with a word below them."""
+        """Returns the number of nodes of a level with a word below them."""
         return -(-self.words >> self.timing.below(d))
 
     def _risen(self, level: int) -> int:
@@ -209,14 +209,14 @@ class Memory:
     # Bits that other units may set.
 
     def root_address(self, bit: int) -> Wires:
-        """The bit of the address at the root; none for bits beyond the address width."""
+        """Returns the bit of the address at the root; empty for bits beyond the address width."""
         return [self.levels[0].address[1, bit]] if bit <= self.timing.shape.address_bits else []
 
     def root_data(self, bit: int | IntArray) -> Ref:
         return self.levels[0].data[1, bit]
 
     def launch(self, kind: str, d: int = 0, node: IntArray | int = 1) -> Wires:
-        """The launch set F: starts a token of a kind at nodes of level d (numbered from 1), or at words, d = D."""
+        """Returns the launch set F, which starts a token at nodes of level d (from 1), or at words if d = D."""
         if d < self.depth:
             level = self.levels[d]
             outs = [level.token[node]]
@@ -269,7 +269,7 @@ class Memory:
             b.when(*both).write(*(target[one[at], j] for one in children))
 
     def _families(self, d: int, below: int) -> list[tuple[IntArray, list[IntArray]]]:
-        """The nodes of a level by number of children (only the last can lack some), and those children."""
+        """Groups the nodes of a level by their number of children (only the last can lack some)."""
         digit, node = self.timing.digits[d], span(1, self.levels[d].nodes)
         children = np.minimum(1 << digit, below - ((node - 1) << digit))
         found = []
@@ -302,7 +302,7 @@ class Memory:
             self.b.when(bits[q, j] == 1).write(self._risen_bit(level + 1, first, j, port))
 
     def _risen_bit(self, level: int, k: IntArray, j: IntArray, port: Bits) -> Ref:
-        """u(l, k, j): bit j of word k in transit at a level; the last level is the port."""
+        """Returns u(l, k, j), bit j of word k in transit at a level; the last level is the port."""
         if level == self.timing.rise:
             return port[j]
         return self.rising[level - 1][((k - 1) >> self.spans[level]) + 1, j]

@@ -1,4 +1,4 @@
-"""The units of machine V around its memory: subtractor, counter, port, console and sequencer."""
+"""Builds the units around the memory of machine V: subtractor, counter, port, console and sequencer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bitwright.rules import Builder, Ref, span
 
 
 def and_tree(b: Builder, name: str, inputs: int, levels: int, to: Wires, family: str = "") -> list[Ref]:
-    """Blocks of two (an odd one alone) in exactly `levels` levels; sets `to` when all inputs are on at once."""
+    """Builds a tree of two-bit blocks with exactly `levels` levels; it sets `to` when all inputs are on at once."""
     widths = [inputs]
     for _ in range(levels):
         widths.append(-(-widths[-1] // 2))
@@ -33,7 +33,7 @@ Check = Mapping[int, Wires]  # for each bit of a number, the wires to set when i
 
 
 def check(b: Builder, name: str, terms: Terms, to: Wires) -> Check:
-    """Builds an OR of ANDs over the bits of a number: it sets `to` a fixed number of steps after the bits are set."""
+    """Builds an OR of ANDs over the bits of a number, which sets `to` a fixed number of steps later."""
     ands, ors = check_levels(terms)
     widths = [len(terms)]
     for _ in range(ors):
@@ -61,7 +61,7 @@ class Subtractor:
         self.b, self.width = b, timing.shape.width
         self.saturate = timing.shape.dialect.saturate
         n = self.width
-        self.inverted = b.bits("D_inverted_early", n)  # the subtrahend comes a step before the minuend
+        self.inverted = b.bits("D_inverted_early", n)  # the subtrahend arrives a step before the minuend
         self.minuend, self.waiting = b.bits("D_minuend", n), b.bits("D_inverted", n)
         self.half, self.carry, self.ready = b.bits("D_half", n), b.bits("D_carry", n), b.bits("D_ready", n)
         self.zero = b.bit("D_zero")
@@ -125,7 +125,7 @@ class Subtractor:
 
 
 class Counter:
-    """The program counter: it adds 3 while the instruction runs, and is then used or replaced by the jump target.
+    """The program counter, which adds 3 during an instruction; the result or the jump target becomes the next address.
 
     The next address waits in `next`, the jump's in `target`; strobes release one of them and clear the other.
     `address` is on for one step, when an instruction begins.
@@ -166,9 +166,9 @@ class Counter:
 
 
 class Port:
-    """Words from memory meet the strobe that routes them; b waits here for the result.
+    """Routes the words from memory by strobes; the address b waits here for the result.
 
-    The sequencer determines which word arrives when: first a, b and c of the instruction, then M[a], then M[b].
+    Words arrive in a fixed order: a, b and c of the instruction, then M[a], then M[b].
     """
 
     def __init__(self, b: Builder, timing: Timing) -> None:
@@ -246,10 +246,10 @@ class Console:
 
 
 class Sequencer:
-    """A token that passes once through an instruction and strobes the units on its way.
+    """A token that passes once through each instruction and strobes the units.
 
-    Every time is fixed in advance (`Timing`), so no unit has to signal that it is done. `begin` is on exactly when
-    an instruction begins; `halted` stays on when none will.
+    All times are fixed in advance (`Timing`), so no unit has to signal that it is done. `begin` is on exactly when an
+    instruction begins; `halted` stays on after the last one.
     """
 
     def __init__(self, b: Builder, timing: Timing) -> None:
@@ -262,7 +262,7 @@ class Sequencer:
         self.is_output = b.bit("S_is_output") if timing.shape.dialect.io else None
 
     def moment(self, t: int) -> Ref:
-        """S_t."""
+        """Returns S_t, the bit of moment t."""
         return self.at[t + 1]
 
     def connect(
@@ -288,7 +288,7 @@ class Sequencer:
             b.when(signal == 1).write(*outs)
 
     def _strobes(self, port: Port, subtractor: Subtractor, counter: Counter) -> list[Wires]:
-        """The bits that each moment sets, the next moment first."""
+        """Returns the bits that each moment sets, starting with the next moment."""
         timing = self.timing
         strobes: list[Wires] = [[self.moment(t + 1)] if t < timing.last else [] for t in range(timing.last + 1)]
         answer, ready = timing.answer, timing.subtract + timing.prefix
@@ -308,7 +308,7 @@ class Sequencer:
         return strobes
 
     def _choices(self, strobes: list[Wires], port: Port, console: Console | None) -> set[int]:
-        """Moments at which a check can intervene; they share a block with its verdict."""
+        """Returns the moments at which a check can intervene; they share a block with its verdict."""
         b, timing = self.b, self.timing
         end = timing.counter_check
         b.block(self.moment(end), self.out_of_range)

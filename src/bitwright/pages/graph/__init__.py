@@ -1,4 +1,4 @@
-"""Runs on graphs as an HTML page."""
+"""Writes a run on a graph as an HTML page."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MAX_PAGE = 1 << 25  # bytes
 
 
 def graph_page(run: Run, *, title: str = "") -> str:
-    """The page of a run on a graph, as text; it needs no other file and no network.
+    """Returns the page of a run on a graph as HTML; it works offline, without other files.
 
     `run` must come from `run(..., record=True)` of a node program on a graph, with any engine and any outcome. Raises
-    InputError where the run was not recorded, is not on a graph, or is too large for a page.
+    InputError if the run was not recorded, is not on a graph, or is too large for a page.
 
     >>> from bitwright import parse, run
     >>> from bitwright.rules import Topology
@@ -58,7 +58,7 @@ def graph_page(run: Run, *, title: str = "") -> str:
 
 
 def graph_facts(graph: DrawnGraph, blob: Blob) -> dict[str, Any]:
-    """What a page knows of a program on a graph; adds the ports and the places of nodes to the blob."""
+    """Returns the facts about a program on a graph; adds the ports and the positions of nodes to the blob."""
     topology, layout, schema = graph.topology, graph.layout, graph.schema
     for name in ("port_node", "port_far", "port_edge"):
         blob.integers(name, getattr(topology, name))
@@ -94,7 +94,7 @@ def graph_facts(graph: DrawnGraph, blob: Blob) -> dict[str, Any]:
 
 
 def _declared(view: DrawnGraph) -> list[tuple[str, str, int, int]]:
-    """Of each declared bit its name, its place, where it is at the first node or port, and how far the next is."""
+    """Returns the name, place and first number of each declared bit, and the distance to its next number."""
     name_of, found = view.schema.program.layout.name_of, list[tuple[str, str, int, int]]()
     for bit in range(view.schema.bits):
         first, second = view.wiring.bits(bit, np.arange(2)).tolist()
@@ -103,14 +103,14 @@ def _declared(view: DrawnGraph) -> list[tuple[str, str, int, int]]:
 
 
 def _choice(view: GraphView, choice: Choice) -> dict[str, object]:
-    """A choice, with the numbers or the sets that occur."""
+    """Returns a choice with the numbers or sets that occur in the run."""
     if choice.sort == "number":
         return {**asdict(choice), "range": view.range(choice)}
     return {**asdict(choice), "occurring": view.sets(choice) if choice.sort == "set" else []}
 
 
 def _rules(view: DrawnGraph) -> list[dict[str, object]]:
-    """Blocks of the node program with what they write: a template by its configuration."""
+    """Returns the blocks of the node program, with their templates by configuration."""
     program, found = view.schema.program, []
     for block in range(program.blocks):
         members = program.block_members(block).tolist()
@@ -122,7 +122,7 @@ def _rules(view: DrawnGraph) -> list[dict[str, object]]:
 
 
 def _differing(run: Run, trace: Trace, chunk: int = 64) -> IntArray:  # (steps,)
-    """How many bits each step got wrong; engines that cannot get any wrong are not tried."""
+    """Returns the number of incorrect bits in each step; 0 for engines that are always correct."""
     engine, wrong = RuleEngine(trace.program), np.zeros(trace.steps, dtype=np.int64)
     for first in range(0, trace.steps if run.fallible else 0, chunk):
         packed = trace.packed[first : first + chunk + 1]

@@ -1,6 +1,6 @@
-"""What a run on a graph can show: what nodes are coloured by, which edges are drawn strong, and their values.
+"""Selects what the page of a graph shows: the values that colour nodes and emphasize edges.
 
-Colours are the same in pictures and pages: they stay apart for colour-blind readers and in grey print.
+The colours remain distinct for colour-blind readers and in greyscale print.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from bitwright.rules.trace import Trace
 from bitwright.runs.run import Run
 from bitwright.theory.closed_form import FloatArray
 
-MAX_NODES, MAX_EDGES = 5_000, 100_000  # of a graph that is laid out
-MAX_CELLS, MAX_CELL_EDGES = 40_000, 400_000  # of a grid, whose edges are not drawn
+MAX_NODES, MAX_EDGES = 5_000, 100_000  # limits for graphs
+MAX_CELLS, MAX_CELL_EDGES = 40_000, 400_000  # limits for grids, whose edges are not drawn
 MAX_STEPS, MAX_BYTES = 100_000, 1 << 27
 Sort = Literal["number", "flag", "set"]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Something that nodes, or ports, have: a number, a flag, or several flags together (bit i for the i-th flag)."""
+    """A value of every node or port: a number, a flag, or a set of flags (bit i for the i-th flag)."""
 
     name: str
     group: Literal["outputs", "bits", "some port"]
@@ -40,13 +40,13 @@ class Choice:
     inverted: tuple[bool, ...]
     signed: bool = False
     where: int | None = None
-    way: str = ""  # as of a word
-    flags: tuple[str, ...] = ()  # of a set
-    first: Choice | None = None  # what is shown in its place before the first step: the input that it comes from
+    way: str = ""  # the encoding of the word
+    flags: tuple[str, ...] = ()  # the names in a set
+    first: Choice | None = None  # the input to show instead before the first step
 
 
 class DrawnGraph:
-    """A program on a graph, with its layout and what can be shown. Raises InputError where it is too large."""
+    """A program on a graph, with its layout and the values to show. Raises InputError if the graph is too large."""
 
     def __init__(self, algorithm: GraphAlgorithm) -> None:
         self.algorithm = algorithm
@@ -72,11 +72,11 @@ class DrawnGraph:
     def bends(self) -> FloatArray:  # (edges,)
         return edge_bends(self.topology)
 
-    # What there is to choose from.
+    # Choices.
 
     @cached_property
     def colours(self) -> list[Choice]:
-        """What nodes can be coloured by; the first is the default."""
+        """The values that can colour nodes; the first is the default."""
         outputs, bits = self._words("node"), self._bits("node")
         flags = _flags(outputs)
         if 2 <= len(flags) <= 3:
@@ -85,20 +85,20 @@ class DrawnGraph:
             [replace(choice, group="some port", first=None) for choice in _flags(choices)]
             for choices in (self._words("port"), self._bits("port"))
         )
-        if not outputs:  # an output of ports is what the program is for
+        if not outputs:  # the result of the program is an output of ports
             return [*of_words, *bits, *of_bits]
         return [*outputs, *bits, *of_words, *of_bits]
 
     @cached_property
     def marks(self) -> list[Choice]:
-        """What can make an edge strong, at either of its ends."""
+        """The flags of ports that can emphasize an edge."""
         return [choice for choice in (*self._words("port"), *self._bits("port")) if choice.sort == "flag"]
 
     def _words(self, place: Literal["node", "port"]) -> list[Choice]:
         return [self._of_word(word, place) for word in self.schema.outputs if word.place == place]
 
     def _of_word(self, word: NodeWord, place: Literal["node", "port"]) -> Choice:
-        """An output; an array of one bit is shown as a number, as on a larger graph."""
+        """Returns the choice of an output; an array of one bit is a number, as on a larger graph."""
         flag = word.width == 1 and not self.schema.program.layout.field_of(word.bits[0]).shape
         given, inverted = self._given(word), (word.way == "not",) * word.width
         choice = Choice(word.name, "outputs", "flag" if flag else "number", place, word.bits, inverted, word.signed)
@@ -106,7 +106,7 @@ class DrawnGraph:
         return replace(choice, where=word.where, way=word.way, first=first)
 
     def _given(self, word: NodeWord) -> NodeWord | None:
-        """The input of an output's name, or the only one where both are flags, if it is in other bits."""
+        """Returns the input of an output, by name or the only input if both are flags; None if it has the same bits."""
         inputs = [one for one in self.schema.inputs if one.place == word.place]
         alike = [one for one in inputs if one.name == word.name]
         plain_flag = word.width == 1 and not word.way and word.where is None
@@ -115,7 +115,7 @@ class DrawnGraph:
         return alike[0] if alike and word in self.schema.outputs and alike[0].bits != word.bits else None
 
     def _bits(self, place: Literal["node", "port"]) -> list[Choice]:
-        """Single bits; without those that an output of the same name shows."""
+        """Returns single bits, except those that an output with the same name shows."""
         shown = {(choice.name, choice.bits, choice.where) for choice in self._words(place)}
         name_of = self.schema.program.layout.name_of
         return [
@@ -126,7 +126,7 @@ class DrawnGraph:
 
 
 class GraphView(DrawnGraph):
-    """A recorded run on a graph. Raises InputError where it was not recorded, or is too large to be drawn."""
+    """A recorded run on a graph. Raises InputError if it was not recorded or is too large to draw."""
 
     def __init__(self, run: Run) -> None:
         algorithm, self.trace = _checked(run)
@@ -135,7 +135,7 @@ class GraphView(DrawnGraph):
 
     @cached_property
     def given(self) -> list[tuple[str, list[int]]]:
-        """Flags that some nodes were given and no output shows, such as the source of a search; and those nodes."""
+        """Input flags that no output shows, such as the source of a search, with the nodes that have them."""
         nodes, start = np.arange(self.topology.nodes), self.trace.state(0)
         shown = {word.bits for output in self.schema.outputs for word in (output, self._given(output)) if word}
         flags = [one for one in self.schema.inputs if one.place == "node" and one.width == 1 and one.bits not in shown]
@@ -145,7 +145,7 @@ class GraphView(DrawnGraph):
         ]
 
     def values(self, choice: Choice, step: int) -> tuple[FloatArray, BoolArray]:  # (nodes or ports,)
-        """What each node or port has after a step, and whether it has any. Numbers above 2^53 are rounded."""
+        """Returns the value of each node or port after a step, and whether it has one; rounds above 2^53."""
         if step == 0 and choice.first is not None:
             return self.values(choice.first, 0)
         state = self.trace.state(step)
@@ -160,13 +160,13 @@ class GraphView(DrawnGraph):
         return total, np.asarray(has)
 
     def range(self, choice: Choice) -> tuple[float, float] | None:
-        """The smallest and the largest number in the whole run; None where no node ever has one."""
+        """Returns the smallest and largest number in the run; None if no node ever has one."""
         steps = (self.values(choice, step) for step in range(len(self.trace)))
         ends = [(float(values[has].min()), float(values[has].max())) for values, has in steps if has.any()]
         return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None
 
     def sets(self, choice: Choice) -> list[int]:
-        """The sets of flags that occur in the run."""
+        """Returns the sets of flags that occur in the run."""
         return sorted({int(one) for step in range(len(self.trace)) for one in np.unique(self.values(choice, step)[0])})
 
 
@@ -194,7 +194,7 @@ def _checked(run: Run) -> tuple[GraphAlgorithm, Trace]:
     return algorithm, trace
 
 
-# viridis of Matplotlib (CC0), at nine places; its dark end is left out, on which dark lines are lost.
+# Nine colours of Matplotlib's viridis (CC0), without the dark end, on which dark lines would not be visible.
 SCALE = ("#46327e", "#3b528b", "#2c728e", "#21918c", "#27ad81", "#5ec962", "#a0da39", "#d0e11c", "#fde725")
-# Okabe and Ito's, for sets of flags that are not empty; the first is that of a single flag.
+# The colours of Okabe and Ito for nonempty sets of flags; a single flag has the first colour.
 SETS = ("#0072b2", "#e69f00", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#555555")

@@ -18,19 +18,19 @@ MODULES = ("dom", "theme", "canvas", "bits", "player", "graph", "values")  # eac
 
 
 def library_script() -> str:
-    """All modules as one script."""
+    """Returns all modules as one script."""
     return plain_script(_asset(f"{name}.mjs") for name in MODULES)
 
 
 def plain_script(modules: Iterable[str]) -> str:
-    """Modules concatenated into one script, without imports and exports."""
+    """Concatenates modules into one script, without imports and exports."""
     return re.sub(r"^(?:export |import .*\n)", "", "\n".join(modules), flags=re.MULTILINE)
 
 
 def single_page(body: str, style: str, script: str, facts: Mapping[str, object], data: bytes = b"") -> str:
-    """A single-file page that loads nothing, with the library before its own style and script.
+    """Returns a single-file page that loads nothing; the library comes before the page's own style and script.
 
-    `facts` must have a `title` and may hold any text, which is escaped. `data` is binary.
+    `facts` must have a `title` and may contain any text, which is escaped. `data` is binary.
     """
     base, dark = _asset("base.css") + style, _asset("dark.css")
     code = f'"use strict";\n(() => {{\n{library_script()}{script}}})();\n'

@@ -1,7 +1,7 @@
-"""A recorded run as one HTML page that works offline in any current browser.
+"""Writes a recorded run as one HTML page that works offline in any current browser.
 
-For the limit the outputs follow from n, c and m alone, so the page has the two weights for every n that occurs and
-computes them itself. Outputs of a network are recorded, or for cells computed again, unless they are too many.
+In the infinite-width limit the outputs depend only on n, c and m, so the page contains two weights for each n and
+computes the outputs itself. Outputs of a network are recorded, or recomputed for cells, up to a limit.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ MAX_BITS, MAX_STEPS, MAX_TEMPLATES, MAX_BYTES = 500_000, 1_000_000, 2_000_000, 1
 
 
 def trace_page(run: Run, *, title: str = "") -> str:
-    """The page of a recorded run, as text; it needs no other file and no network.
+    """Returns the page of a recorded run as HTML; it works offline, without other files.
 
-    `run` must come from `run(..., record=True)`, with any engine and any outcome. For an SBN program the
-    page marks the phases of every instruction and shows memory as numbers. Raises InputError where the run was not
-    recorded, or is too large for a page.
+    `run` must come from `run(..., record=True)`, with any engine and any outcome. For an SBN program the page marks the
+    phases of every instruction and shows memory as numbers. Raises InputError if the run was not recorded or is too
+    large for a page.
 
     >>> from bitwright import addition, run
     >>> page = trace_page(run(addition(4), p=11, q=6, record=True))
@@ -72,7 +72,7 @@ def trace_page(run: Run, *, title: str = "") -> str:
 
 
 def run_title(run: Run) -> str:
-    """The inputs and outputs in one line: `addition: p = 719, q = 483 gives sum = 1202`."""
+    """Returns the inputs and outputs in one line: `addition: p = 719, q = 483 gives sum = 1202`."""
     with any_digits():
         given = ", ".join(f"{name} = {value}" for name, value in run.inputs.items())
         result = ", ".join(f"{name} = {value}" for name, value in run.outputs.items())
@@ -97,7 +97,7 @@ def _checked(run: Run) -> Trace:
 
 
 def _words(algorithm: Algorithm) -> list[tuple[str, tuple[int, ...], bool]]:
-    """Inputs and outputs: name, bits, sign. Where an input and another output share a name, both say which they are."""
+    """Returns the name, bits and sign of inputs and outputs; an input and output with the same name are labelled."""
     outputs = {word.name: word for word in algorithm.outputs}
     found = []
     for word in algorithm.inputs:
@@ -112,7 +112,7 @@ def _words(algorithm: Algorithm) -> list[tuple[str, tuple[int, ...], bool]]:
 
 
 def computer_data(trace: Trace, computer: Any, blob: Blob) -> dict[str, object]:
-    """Adds the marks in time to the blob, and gives instructions and words as people read them."""
+    """Adds the times of instructions and phases to the blob; returns the instructions and words with their names."""
     machine, code = computer.machine, computer.code
     steps, addresses = computer.instructions(trace)
     phases = computer.phases(trace)
@@ -136,13 +136,13 @@ def computer_data(trace: Trace, computer: Any, blob: Blob) -> dict[str, object]:
     }
 
 
-MAX_VALUES = 2_000_000  # recorded outputs that a page holds
+MAX_VALUES = 2_000_000  # recorded outputs in a page
 
 
 def outputs_data(run: Run, trace: Trace, blob: Blob, most: int = MAX_VALUES) -> dict[str, object]:
     """Adds n, margins and, if there are at most `most`, outputs to the blob; returns facts about them for the page."""
     rounding = check_rounding(run.rounding or "calibrated")
-    # A network of cells has examples and an n of each cell's own.
+    # In a network of cells, each cell has its own examples and its own n.
     examples = trace.program.templates if run.cells is not None else run.examples or trace.program.templates
     closed = run.closed_form
     n, wrong, least, bit = _along(run, trace, rounding, examples)
@@ -152,7 +152,7 @@ def outputs_data(run: Run, trace: Trace, blob: Blob, most: int = MAX_VALUES) -> 
     stored = "closed form" if closed else "nothing"
     if not closed and trace.steps * trace.program.bits <= most and (run.asked is not None or trace.outputs is not None):
         stored = "all"
-        if run.asked is not None:  # of a network of cells G, T and the margin, with a minus where a bit was not set
+        if run.asked is not None:  # G, T and the margin, which is negative where a bit was not set
             parts = [run.asked.said(states) for _, states in _chunks(trace, 64)]
             for name, values in zip(("signed", "outputs", "thresholds"), zip(*parts, strict=True), strict=False):
                 blob.reals(name, np.concatenate(values)[: trace.steps], single=True)
@@ -160,10 +160,10 @@ def outputs_data(run: Run, trace: Trace, blob: Blob, most: int = MAX_VALUES) -> 
             blob.reals("outputs", trace.outputs, single=True)
     kinds, at = np.unique(n, return_inverse=True)
     w, deviation = scale_weights(kinds, examples, run.kind), np.zeros(len(kinds))
-    if run.kind == "ntk" or run.kind == "last-layer":  # after training on states it does not depend on n alone
+    if run.kind == "ntk" or run.kind == "last-layer":  # after training on states it depends on more than n
         deviation = np.sqrt(variance(kinds, examples, run.kind))
-    random = run.networks is None  # then the deviation of one network is shown; those that are there have none
-    with np.errstate(divide="ignore", invalid="ignore"):  # where nothing matches there is neither gap nor deviation
+    random = run.networks is None  # show the deviation of one random network; given networks have none
+    with np.errstate(divide="ignore", invalid="ignore"):  # without a match there is neither gap nor deviation
         spread = deviation / (w.gap if rounding == "calibrated" else 1)
     blob.integers("table_n", kinds)
     blob.reals("table_w0", w.unmatched)
@@ -182,7 +182,7 @@ def outputs_data(run: Run, trace: Trace, blob: Blob, most: int = MAX_VALUES) -> 
 
 
 def _least(margin: FloatArray, bit: IntArray, spread: FloatArray | None) -> dict[str, object] | None:
-    """The step that was closest to going wrong: by margin, or in standard deviations if these are known."""
+    """Returns the step with the smallest margin, measured in standard deviations if they are known."""
     with np.errstate(divide="ignore", invalid="ignore"):
         measure = margin if spread is None else np.where((spread > 0) & np.isfinite(margin), margin / spread, np.inf)
     if not np.isfinite(measure).any():
@@ -199,7 +199,7 @@ def _least(margin: FloatArray, bit: IntArray, spread: FloatArray | None) -> dict
 def _along(
     run: Run, trace: Trace, rounding: Rounding, examples: int
 ) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
-    """For each step: n of its state, the bits that the step got wrong, the smallest margin and the bit that has it."""
+    """Returns for each step n, the number of incorrect bits, the smallest margin, and the bit with that margin."""
     program, steps = trace.program, trace.steps
     engine = RuleEngine(program)
     n, wrong = np.zeros(steps + 1, dtype=np.int64), np.zeros(steps, dtype=np.int64)
@@ -228,7 +228,7 @@ def _along(
 def _margins(
     run: Run, trace: Trace, matched: BoolArray, first: int, n: IntArray, rounding: Rounding, examples: int
 ) -> FloatArray | None:  # (batch, k), or (batch, 1) if all bits are the same
-    """The distance of each bit from its rounding threshold."""
+    """Returns the distance of each bit from its rounding threshold; None if it is unknown."""
     program = trace.program
     if run.closed_form:
         if rounding == "calibrated":  # zhat is an integer, never closer than this to 1/2
@@ -247,7 +247,7 @@ def _margins(
 
 
 def _chunks(trace: Trace, size: int = 1 << 16) -> Iterator[tuple[int, BoolArray]]:
-    """All states, in batches small enough that a few tables of them fit into memory."""
+    """Yields all states, in batches small enough that a few tables fit into memory."""
     size = max(8, min(size, (1 << 22) // max(trace.program.bits, trace.program.templates)))
     for first in range(0, len(trace), size):
         yield first, np.unpackbits(trace.packed[first : first + size], axis=1, count=trace.program.bits).astype(bool)
@@ -273,7 +273,7 @@ _RECORDED = LiveParts()
 
 
 def assemble(picture: str, facts: Mapping[str, object], data: bytes = b"", live: LiveParts = _RECORDED) -> str:
-    """The page of a run, recorded or live, whose picture is a `trace` or a `graph`."""
+    """Returns the page of a recorded or live run; the picture is a `trace` or a `graph`."""
     body = _asset(f"{picture}.html")
     for place, text in (("steps", _asset("steps.html")), ("above", live.above), ("beside", live.beside)):
         body = body.replace(f"{{{{{place}}}}}", text)
@@ -309,7 +309,7 @@ class Blob:
         self._add(name, "f4" if single else "f8", np.asarray(values, dtype="<f4" if single else "<f8"))
 
     def packed(self) -> bytes:
-        """All arrays, compressed with zlib, which browsers can decompress. Arrays start at multiples of 8 bytes."""
+        """Returns all arrays, compressed with zlib, which browsers support. Arrays start at multiples of 8 bytes."""
         return zlib.compress(b"".join(self._parts), 9 if sum(map(len, self._parts)) < 1 << 24 else 6)
 
     def _add(self, name: str, coding: str, values: NDArray[np.generic]) -> None:
