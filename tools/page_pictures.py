@@ -24,8 +24,6 @@ def prepare(name: str, page: Page) -> None:
         for _ in range(60):
             page.keyboard.press("]")  # a generation
     else:
-        if name == "sieve":  # others run by themselves
-            page.click("#run")
         page.wait_for_function(ENDED, timeout=0)
     page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
     page.wait_for_timeout(500)
@@ -35,7 +33,7 @@ def main(pages: Path, pictures: Path) -> None:
     browser = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
-        for name in ("multiplication", "gcd", "sieve", "life", "bfs"):
+        for name in ("multiplication", "gcd", "life", "bfs"):
             page = opened.new_page(viewport={"width": 1200, "height": 960}, color_scheme="light")
             page.goto((pages / f"{name}.html").resolve().as_uri())
             prepare(name, page)

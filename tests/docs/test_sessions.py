@@ -91,7 +91,7 @@ def test_numbers_in_the_prose_of_the_tutorial_are_those_of_its_outputs() -> None
         assert number in BLOCK.sub("", text), number
         assert number in shown, number
     (checksum,) = re.findall(r"sha256 ([0-9a-f]{64})", text)  # of the network and in its certificate: from one run
-    assert f"its id is {checksum[:12]}..." in text
+    assert f"another network, {checksum[:12]}... instead of" in text
 
 
 def test_the_readme_takes_a_minute() -> None:
