@@ -24,20 +24,20 @@ def command(
     """Prove that a trained network (--network FILE), or the limit of infinitely wide networks, follows the rules.
 
     With --network FILE, the proof is about that exact network: it checks every state of a domain in exact arithmetic.
-    Without it, the proof is about the mean of infinitely wide networks and does not cover any single network.
+    Otherwise, the proof is about the mean of infinitely wide networks and does not cover any individual network.
 
-    If the program has ensure lines, they are proved too: at every size if possible, otherwise at the sizes checked. A
-    network of cells is proved at every size if the rule text allows it (--sizes all).
+    Ensure lines in the program are proved too, at every size if possible and otherwise at the sizes checked. A network
+    of cells is proved at every size if the rule text allows it (--sizes all).
 
-    For a task (.task), the network is a transformer: it is proved correct on every input, or refuted by one input.
+    For a task (.task), the network is a transformer; it is proved correct on every input or refuted by one input.
 
     \b
     bitwright certify examples/transformers/adder.task --network examples/transformers/adder.safetensors
 
     The network can also be your own ONNX model, provided it is a stack of affine layers and ReLU.
 
-    The verdict is that of the weakest claim: certified, refuted (with an incorrect input or state) or not proved. The
-    exit code is 1 unless the verdict is certified, or with --check if any claim in the file fails.
+    The verdict is that of the weakest claim: certified, refuted (with an input or state that goes wrong) or not proved.
+    The exit code is 1 unless the verdict is certified; with --check, it is 1 if any claim in the file fails.
     """
     if output is not None and check is not None:
         raise InputError("--check proves everything again and writes nothing; leave out -o")

@@ -20,7 +20,7 @@ def command(file: str, let: tuple[str, ...], as_json: bool) -> int:
 
     The exit code is 1 if there is a problem.
 
-    Warnings, such as for a rule that never matches or an output that nothing writes, do not count as problems.
+    Warnings, for example about a rule that never matches or an output that nothing writes, do not count as problems.
     """
     from bitwright.verbs.check import check
 

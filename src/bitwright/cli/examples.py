@@ -20,10 +20,10 @@ _TRY = """try, {here}:
 @opt.verb("examples")
 @click.argument("folder", type=opt.FILE, default=".")
 def command(folder: Path, as_json: bool) -> None:
-    """Write the examples that the documentation and the help use.
+    """Write the examples used in the documentation and the help.
 
-    Programs and notebooks go into FOLDER/examples. FOLDER/sceptic/check_network.py checks certificates without this
-    package. FOLDER defaults to the current folder. If an existing file differs, nothing is written.
+    Programs and notebooks go into FOLDER/examples. FOLDER/sceptic/check_network.py checks certificates without using
+    this package. FOLDER defaults to the current folder. If an existing file has other contents, nothing is written.
 
     \b
     bitwright examples

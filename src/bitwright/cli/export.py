@@ -31,7 +31,7 @@ Written = tuple[dict[str, Any], str]  # what --json prints, and a note
 def command(target: str, inputs: tuple[str, ...], output: Path, to: str | None, as_json: bool, **asked: Any) -> None:
     """Write a network as source code or as a model for other tools, or write training data.
 
-    With --to page, NAME=VALUE sets the initial inputs of the page.
+    With --to page, NAME=VALUE sets an initial input of the page.
 
     \b
     bitwright export adder.safetensors -o adder.c --program addition --bits 16

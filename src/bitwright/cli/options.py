@@ -85,115 +85,115 @@ Options
 --output FILE | trace
     Write a .html, .txt or .npz file.
 --output FILE | show
-    Draw the kinds of cells and the bits they write as this .svg file.
+    Save a drawing of the kinds of cells and the bits they write to this .svg file.
 --output FILE | train
     The .safetensors file to write.
 --output FILE | certify
     Write the certificate to this .json file.
 --output FILE | export
-    The file to write; a new or empty folder for --to vnnlib or rocq, a folder for hub.
+    The file to write; for --to vnnlib or rocq, a new or empty folder; for hub, a folder.
 --output FILE | infer
     The .bw file to write.
 --text | show
     Print the whole program, with its cells, as canonical rule text.
 --only NAMES | trace
-    Names to show, such as p,q; by default all, or memory for .sbn. HTML pages always include every name.
+    Names to show, such as p,q (default: all, or memory for .sbn). HTML pages always include every name.
 --port N | serve
     The port; 0 picks a free one.
 --check FILE | certify
-    Prove every claim of this certificate file again; without FILE, of the one next to the network.
+    Prove every claim in this certificate file again; without FILE, use the certificate next to the network.
 --network FILE | certify
-    Prove the network in this .safetensors or ONNX file instead of the limit; for a .task, the decoder to prove.
+    The network to prove (.safetensors or ONNX) instead of the limit; for a .task file, the decoder to prove.
 --oracle MODULE:FUNCTION | validate
     A Python function that returns the correct outputs.
 --domain NAME | certify
-    With --network, the states to check: states (all, the default), runs (those that runs of all inputs visit), or cells
-    (all local states; the only choice for a network of cells).
+    With --network, the states to check: states (all states, the default), runs (those visited by the runs on all
+    inputs), or cells (all local states; the only choice for a network of cells).
 --domain NAME | size
     What must be right. For an ensemble: one input, all inputs (the default) or all steps of all runs. With --of
-    network: all states (the default) or the states of runs.
+    network: all states (the default) or only the states that occur in runs.
 --delta P | size
-    The allowed probability of any wrong bit.
+    Maximum probability that any bit is wrong.
 --of ensemble|network | size
-    The number of networks to average, or the width for one network by the width law.
+    What to compute: how many networks to average (ensemble), or the width of a single network by the width law.
 --to FORMAT | export
-    {"; ".join(f"{form}: {what}" for form, what in FORMATS.items())}. By default, the suffix of -o decides.
+    {"; ".join(f"{form}: {what}" for form, what in FORMATS.items())}. By default, the suffix of -o selects it.
 --blocks LAYOUT|NAME|TEXT|find | infer
-    A rule file or NAME with the blocks, or blocks as text such as 'p[1] q[1]; c[1]'.  [default: find]
+    The blocks: those of a rule file or NAME, or text such as 'p[1] q[1]; c[1]', or find.  [default: find]
 --line TEXT | infer
-    For several sizes: add this line, such as 'output sum = c[l] p' or 'ensure sum == p + q'; may be repeated.
+    For several sizes: add a line such as 'output sum = c[l] p' or 'ensure sum == p + q'; may be repeated.
 
 The program
 --bits N | add multiply infer {_PROGRAMS}
-    Bit length of the numbers; by default the smallest that fits the inputs, or 4 without inputs.
+    Bit length of the numbers (default: the smallest that fits the inputs, or 4 if there are none).
 --order ORDER | {_PROGRAMS}
     For a permutation: the destination of each bit, bit 1 first, such as 3,1,2.
 --let NAME=NUMBER | check infer {_PROGRAMS}
-    For rule files: replace the value of a 'let' line, such as l=16; may be repeated.
+    For rule files: override the value of a 'let' line, such as l=16; may be repeated.
 --machine A|B|V:WxN:DIALECT | {_PROGRAMS}
     For .sbn programs: the paper's machine A, or B (the default). For SUBLEQ (.sq, .dec, machine-v): V, optionally with
     W words of N bits and a dialect (howerj, kth or plain), such as V:256x16:howerj.
 --sizes SIZES | train certify
-    For cells: cover every kind of cell at these sizes, such as 1..64 or l=1..64; all covers every size, if that can be
-    proved.
+    For cells: cover every kind of cell at these sizes, such as 1..64 or l=1..64; 'all' covers every size, if this can
+    be proved.
 --program FILE|NAME | export
-    The program that the network was trained for, if its file does not name one; for a network of cells with --to c, js,
-    page, onnx or rocq, the program to run.
+    The program that the network was trained for, if the network's file does not name one; for a network of cells with
+    --to c, js, page, onnx or rocq, the program to run.
 --graph [directed:]FILE|SHAPE | run trace export
     For node programs: an edge list, a .json file, or a shape such as torus:20x30. The prefix directed: makes the edges
-    of a list directed.
+    in an edge list directed.
 
 The engine
 --engine NAME | {_RUNS}
     The engine: templates (the rules), limit (the mean of infinitely wide networks), sampled (an ensemble drawn from the
-    limit) or network (trained; without --network it is trained now).
+    limit) or network (a trained network; without --network, one is trained first).
 --rounding NAME | certify {_RUNS}
-    How real outputs become bits: calibrated (ours, the default) or sign (the paper's).
+    How real-valued outputs are rounded to bits: calibrated (bitwright's own, the default) or sign (the paper's).
 --padding N | train export certify size {_RUNS}
     Add N examples that never match (App. C of the paper).
 --network FILE | {_RUNS}
-    A trained network for --engine network; sets the bit length.
+    A trained network for --engine network; it determines the bit length.
 --n BOUND | certify size
     How to bound n, the number of matches in a state: blocks (proved, the default), declared (assumed) or reachable
-    (from runs of all inputs).
+    (from the runs on all inputs).
 
 Networks
 --tile N|all | show train certify size {_RUNS}
-    Treat N neighbouring cells as one; all treats the whole state as one cell, at a single size.
+    Treat N neighbouring cells as one. 'all' treats the whole state as one cell; this covers only a single size.
 --networks N | {_RUNS}
-    For sampled: the number of networks to average.  [default: 1]
+    For --engine sampled: the number of networks to average.  [default: 1]
 --width N | train {_RUNS}
-    Hidden units; by default the fewest that suffice for cells, otherwise by the width law.
+    Number of hidden units (default: for cells, the fewest that suffice; otherwise, the number from the width law).
 --seed N | {_RUNS}
     Random seed of the networks.  [default: 0]
 --seed N|N..M | train
-    Random seed of the networks; a range is tried until a network is exact.  [default: 0; 0..9 for cells]
+    Random seed of the networks; seeds in a range are tried until a network is exact.  [default: 0; 0..9 for cells]
 --tolerance X | train
     Largest error allowed on any example.  [default: 0.001; 0.01 for executions]
 --device NAME | train certify {_RUNS}
     The device for networks: cpu or cuda.  [default: cpu; cuda for long proofs and validations]
 --weight-bits N | train
-    Bits of an integer weight, from 2 to 8.  [default: 8]
+    Number of bits per integer weight, from 2 to 8.  [default: 8]
 --from runs|states|FILE | train export
-    Use executions from runs, random states or a .npz file. runs:20 takes every step of 20 runs, states:500 takes 500
-    states; the default is 20 for each template.
+    Use executions from runs, random states or a .npz file. runs:20 takes every step of 20 runs, and states:500 takes
+    500 states; without a number, 20 executions per template are taken.
 
 Inputs
 --random N | validate
-    Run N random inputs instead of all.
+    Run N random inputs instead of all inputs.
 
 Work and output
 --max-steps N | {_RUNS}
-    Stop after this many steps, or instructions for an image.
+    Stop after this many steps, or for an image, this many instructions.
 --seconds N | run certify
     Stop after N seconds. For an image, time spent waiting for input does not count. For a task, the default is 600.
 --workers WORKERS | certify validate
-    1 (this process), a number of processes, all, ray, ray:2 or ray:ADDRESS.
+    Processes to use: 1 (this one), a larger number, all, ray, ray:2 or ray:ADDRESS.
 --resume FILE | run certify validate
     Keep finished work in this file, and continue from it if it exists.
 --memory FROM:TO | run
-    For images: show these words at the end, including TO, as signed numbers; also a single ADDRESS, or a label of a
-    .sq file.
+    For images: when the run ends, show the words from FROM through TO as signed numbers; a single ADDRESS, or a label
+    in a .sq file, also works.
 --json | add multiply check examples infer {_PROGRAMS}
     Print the result as JSON.
 --quiet | add multiply run check trace train certify validate export infer

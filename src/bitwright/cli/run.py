@@ -52,13 +52,13 @@ def command(
 ) -> int:
     """Run the program in a .bw or .sbn file on the given numbers, or a SUBLEQ image (.dec, .sq) on machine V.
 
-    Node programs run on the graph of --graph. Their inputs are NAME=NODE, NAME=@ATTRIBUTE, NAME=order,
-    NAME=NODE:VALUE,... or columns of a table (.csv) whose first column contains node names.
+    Node programs run on the graph given by --graph. Their inputs are NAME=NODE, NAME=@ATTRIBUTE, NAME=order,
+    NAME=NODE:VALUE,... or the columns of a table (.csv) whose first column contains node names.
 
-    Outputs are printed in the base of the inputs: decimal, hexadecimal (0x) or binary (0b).
+    Outputs are printed in the same base as the inputs: decimal, hexadecimal (0x) or binary (0b).
 
     An image reads standard input and writes to standard output; a summary goes to standard error. --memory prints
-    words of its memory at the end.
+    words of the image's memory when the run ends.
 
     \b
     bitwright run examples/subtraction.bw a=719 b=483

@@ -10,9 +10,9 @@ from bitwright.common.errors import InputError
 
 @opt.verb("serve")
 def command(port: int) -> int:
-    """Serve a local page on which to write, run and inspect programs.
+    """Serve a local page for writing, running and inspecting programs.
 
-    The page is reachable from this machine only. Its address contains a token; requests without it are rejected.
+    Only this machine can reach the page. Its address contains a token, and requests without the token are rejected.
 
     \b
     bitwright serve --port 0

@@ -20,8 +20,8 @@ from bitwright.common.errors import InputError, columns
 def command(target: Target, output: Path | None, text: bool, tile: Any, as_json: bool) -> None:
     """Show the parts of a program, or describe a network or decoder in a .safetensors file.
 
-    The id of a program is the sha256 of its canonical text. --tile N shows the kinds of cells, and the pattern, a
-    program with one cell of each kind.
+    The id of a program is the sha256 hash of its canonical text. --tile N shows the kinds of cells and the pattern (a
+    program with one cell of each kind).
     """
     from bitwright.verbs.graphs import as_node_program
     from bitwright.verbs.show import cell_kinds, node_report, program_report, save_diagram, tiled

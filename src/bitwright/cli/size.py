@@ -12,11 +12,11 @@ from bitwright.cli.targets import Target
 
 @opt.verb("size", "FILE|NAME")
 def command(target: Target, as_json: bool, **asked: Any) -> None:
-    """Compute how many networks an ensemble needs, with each rounding, to be correct with probability 1 - delta.
+    """Compute, for each rounding, how many networks an ensemble needs to be correct with probability 1 - delta.
 
     With --of network, compute the width that the width law predicts for a single network with calibrated rounding and
-    outputs that are initially zero. Nothing is trained. The law is first order in 1/width and proves nothing; to prove
-    a network, use certify --network FILE.
+    outputs that are initially zero. Nothing is trained. The law holds only to first order in 1/width and proves
+    nothing; to prove a network, use certify --network FILE.
     """
     from bitwright.verbs.size import size
 

@@ -29,8 +29,8 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Show every state of a run as text, or write it with -o: as an interactive HTML page, as text, or as a .npz file
-    of its steps, which infer reads.
+    """Show every state of a run as text, or save it with -o: as an interactive HTML page, as text, or as an .npz file
+    of its steps for infer.
 
     \b
     bitwright trace addition p=11 q=6

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 @opt.verb("train", "FILE|NAME")
 @click.argument("others", nargs=-1, metavar="[FILE|NAME]...")
 def command(target: Target, others: tuple[str, ...], output: Path | None, as_json: bool, **how: Any) -> int:
-    """Train a small integer network for the cells of programs, and check it in every local state.
+    """Train a small integer network on the cells of one or more programs, and check it in every local state.
 
-    The network runs every program made of these kinds of cells, at any size. With --tile all, it is for the whole state
-    of one program at one size. For a task (.task), a transformer is trained until it is proved.
+    The network runs every program made of these kinds of cells, at any size. With --tile all, it reads the whole state
+    of one program at one size. For a task (.task), transformers are trained until one is proved correct.
 
     \b
     bitwright train addition --bits 4 -o adder.safetensors

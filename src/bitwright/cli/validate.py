@@ -24,8 +24,8 @@ def command(target: Target, oracle: str | None, max_steps: int | None, as_json: 
     because they reached the step limit. The exit code is 0 for EXACT, otherwise 1.
 
     The oracle is the first of these that exists: the function given by --oracle, the plain interpreter for .sbn
-    programs, ensure lines that mention every output, the rules. In addition, every ensure line must hold after every
-    run.
+    programs, the ensure lines if they mention every output, or else the rules. In addition, every ensure line must
+    hold after every run.
     """
     from bitwright.verbs.validate import validate
 
