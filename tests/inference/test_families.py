@@ -310,7 +310,7 @@ def test_bad_input_is_one_line(tmp_path: Path, capsys: Capture) -> None:
         ([files[0], six], "give the size of every file"),
         ([files[0], f"w=6:{six}"], "give the size of every file"),
         ([files[0], f"l=5:{six}"], "files must have the same bits"),
-        ([f"l=0:{five}", files[1]], "a size is an integer from 1"),
+        ([f"l=0:{five}", files[1]], "a size must be an integer from 1"),
         ([f"p=5:{five}", f"p=6:{six}"], "must not be i, j, a keyword"),
         ([f"for=5:{five}", f"for=6:{six}"], "must not be i, j, a keyword"),
     ]:

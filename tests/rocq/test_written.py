@@ -185,7 +185,7 @@ ensure y == x
 LARGE = KEPT.replace("l = 8", "l = 48").replace("write x[i] for i in 1..l", "write x[i] for i in 1..l if i != 40")
 WITHOUT_THEOREM = {
     KEPT + "start on[*]\n": "the number of bits that are on at the start must not depend on the size",
-    KEPT.replace("2*l", "l-1"): "a run must take at least one step, also at size 1",
+    KEPT.replace("2*l", "l-1"): "a run must take at least one step, even at size 1",
     KEPT + "start done\nhalt when done\n": "the bit that ends a run must be off at the start, but may be on at size 1",
     KEPT.replace("cell done", "cell x[l+1]\ncell done")
     .replace("x[l] on", "x[l+1] on")

@@ -268,7 +268,7 @@ class _Input:
 
 
 def whole_number(value: Any) -> int | None:
-    """Converts an integer of any type, or text with an integer, to int; returns None for other values.
+    """Converts an integer of any type, or a string that contains one, to int; returns None for anything else.
 
     >>> [whole_number(value) for value in (3, True, 3.0, "0x10", "3.0", 2.5, "x")]
     [3, 1, 3, 16, 3, None, None]

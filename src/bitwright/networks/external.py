@@ -27,9 +27,9 @@ READS = ("states", "cells")
 class Model:
     """A third-party network: an ONNX file or a PyTorch module that is a stack of affine layers and ReLUs.
 
-    It takes rows of 0 and 1, one for each state, and returns a row of outputs for each; a bit is on if its output is
+    It takes rows of zeros and ones, one per state, and returns a row of outputs for each; a bit is on if its output is
     above the `threshold`. `reads` defines the columns: the bits of a whole state ("states"), or the kind and the bits
-    of one cell ("cells"). By default the number of columns decides.
+    of one cell ("cells"). By default, this is inferred from the number of columns.
 
     >>> import torch
     >>> from bitwright import certify, permutation
@@ -118,8 +118,8 @@ class Model:
 class StateTable:
     """Every state in the input format of a network, with the right outputs.
 
-    Rows and columns are the ones that `certify` checks. For cells, `asked` is False at ports of other kinds than the
-    row's, which are never read; `labels` are 0 there.
+    Rows and columns are the ones that `certify` checks. For cells, `asked` is False at ports of kinds other than the
+    row's, because they are never read; `labels` are 0 there.
     """
 
     inputs: NDArray[np.float32]  # (states, columns) of 0 and 1

@@ -176,7 +176,7 @@ def most_matches(program: Program) -> int:
 
 
 def writer_numbers(program: Program) -> tuple[int, ...]:
-    """Returns the distinct numbers of writers of a program's bits, ascending."""
+    """Returns the distinct writer counts of a program's bits, in ascending order."""
     return tuple(np.unique(program.writers).tolist())
 
 

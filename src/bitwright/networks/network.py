@@ -20,7 +20,7 @@ from bitwright.theory.rounding import Scale
 
 @dataclass(frozen=True)
 class LearntFrom:
-    """The executions that a network was trained on in place of templates."""
+    """The executions that a network was trained on instead of templates."""
 
     source: str  # runs, states or file
     labels: Labels
@@ -38,7 +38,7 @@ FIXED = {"member": 0, "start": "zero", "parametrization": "ntk"}  # the same in 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a network comes from: enough to train it again."""
+    """Where a network comes from, in enough detail to train it again."""
 
     program_id: str
     seed: int
@@ -67,7 +67,7 @@ class Origin:
 class TwoLayers:
     """The weights of a network as immutable copies, so that values derived from them stay valid.
 
-    Raises InputError for weights that are not matrices, have other types, or do not fit together.
+    Raises InputError if the weights are not matrices, have an unsupported type, or do not fit together.
     """
 
     first: NDArray[Any] = field(repr=False)  # (width, K)
@@ -91,7 +91,7 @@ class TwoLayers:
 
     @property
     def shape(self) -> NetworkShape:
-        """The number of inputs (K; without padding for integers), hidden units and outputs (k)."""
+        """The numbers of inputs (K; integer networks do not count padding), hidden units, and outputs (k)."""
         return NetworkShape(self.first.shape[1], self.first.shape[0], self.last.shape[0])
 
     @property

@@ -136,7 +136,7 @@ def _stack_of(model: Any, at: str, kind: str) -> Stack:
     for node in graph.node:
         attributes = _attributes(node)
         if len(node.output) != 1 or node.output[0] in seen:
-            raise NotProvedError(f"the operator {node.op_type} has several outputs, or one with the name of another")
+            raise NotProvedError(f"the operator {node.op_type} has several outputs, or reuses the name of a tensor")
         seen.add(node.output[0])
         if node.op_type == "Constant" or (node.op_type == "Identity" and node.input[0] in held):
             constant = attributes.get("value")

@@ -68,8 +68,8 @@ class Algorithm(Shown):
 
     Inputs and outputs are words, or arrays of bits of a Builder. Without outputs, every number and flag of the program
     is an output. `start` lists the bits that are initially on: names such as "carry[1]", bits of a Builder, or bit
-    numbers. `halt` is a bit, given in the same form, or `FIXED_POINT`: the run ends when that bit is on or when a step
-    changes nothing, and after `steps` steps at the latest. Without `halt`, the run takes exactly `steps` steps.
+    numbers. `halt` is a bit, given in the same form, or `FIXED_POINT`: the run ends when that bit is on, when a step
+    changes nothing, or after `steps` steps. Without `halt`, the run takes exactly `steps` steps.
     `matches` and `examples` are assumptions for the theory; certificates use `matches` only on request, and report it.
     `ensures` must hold at the end of every run whose inputs satisfy all `conditions`.
 
@@ -366,7 +366,7 @@ def stated(
 
 
 def for_inputs(algorithm: Algorithm) -> str:
-    """Returns `for all inputs with b < m`, from the `where` lines, or an empty string without any."""
+    """Returns `for all inputs with b < m`, from the `where` lines, or an empty string if there are none."""
     return f"for all inputs with {joined(algorithm.conditions)}" if algorithm.conditions else ""
 
 

@@ -226,9 +226,9 @@ def _share(entries, column, row, counts, near, D, share, sums, error):  # type: 
 
 @compiled
 def _finish(high, low, near, D, sums, error, noise, found):  # type: ignore[no-untyped-def]
-    """Computes an enclosure of the output from the ends of the functionals.
+    """Computes an enclosure of the output from the endpoints of the functionals.
 
-    With T = N - near D, the output of a head is near + T / D, and T / D = T / D' + T (1 / D - 1 / D').
+    With T = N - `near` * D, the output of a head is `near` + T / D, and T / D = T / D' + T (1 / D - 1 / D').
     """
     heads, r = near.shape
     for k in range(r):

@@ -79,7 +79,7 @@ def expected(oracle: Oracle, algorithm: Algorithm, values: Mapping[str, Numbers]
 def _output_of(answer: Mapping[str, Any], name: str, oracle: Oracle) -> int:
     """Returns an output as an integer; neither rounds numbers nor parses text."""
     if name not in answer:
-        raise InputError(f"the oracle {oracle.name} returned no output {name}")
+        raise InputError(f"the oracle {oracle.name} did not return the output {name}")
     value = answer[name]
     try:
         return index(bool(value) if isinstance(value, np.bool_) else value)

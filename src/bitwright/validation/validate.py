@@ -49,10 +49,10 @@ class Validation(Report):
     def verdict(self) -> Verdict:
         """The verdict on all runs and steps.
 
-        It is "exact" if every run ended as the oracle and all `ensure` lines require and every step agreed with the
+        It is "exact" if every run ended as required by the oracle and all `ensure` lines and every step agreed with the
         rules; "not exact" if some step differed from the rules or some run ended with other outputs; "not decided" if
         nothing was wrong but some runs could not be judged. If the oracle expects a run never to end, a run that
-        reaches the step limit is right.
+        reaches the step limit is correct.
         """
         if self.tally.wrong or self.tally.wrong_steps:
             return "not exact"
@@ -68,7 +68,7 @@ class Validation(Report):
 
     @property
     def bound_broken(self) -> bool:
-        """Whether a run met more matches than its algorithm declares; certificates with that n rely on the bound."""
+        """Whether any run had more matches than its algorithm declares, a bound that certificates may rely on."""
         return self.tally.beyond > 0
 
     @property

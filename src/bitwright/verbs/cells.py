@@ -35,7 +35,7 @@ def check_divides(algorithm: Algorithm, tile: int) -> None:
         if size > 1 and size % tile:
             raise InputError(
                 f"a tile of {tile} does not divide the {size:,} cells of '{cells.families.labels[family]}'; "
-                "choose another size, or several sizes, which include the remainders"
+                "choose another size, or give several sizes, which then include the remainders"
             )
 
 

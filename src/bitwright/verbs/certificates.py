@@ -35,7 +35,7 @@ _OUTCOMES: dict[str, Outcome] = {
 
 @dataclass(frozen=True)
 class ProvedProgram:
-    """The program that a certificate was made or checked for. It appears in reports but is not itself checked."""
+    """The program that a certificate was made or checked for. Reports show it, but it is not itself checked."""
 
     name: str = ""
     description: str = ""
@@ -129,7 +129,7 @@ class Certificate(Shown, Report):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The claims: what the rules compute, at which sizes, and that the network or the limit makes every step.
+        """The claims: what the rules compute, at which sizes, and that the network or the limit takes every step.
 
         >>> from bitwright import addition, certify
         >>> [(claim.about, claim.verdict) for claim in certify(addition(10)).claims]
@@ -142,7 +142,7 @@ class Certificate(Shown, Report):
 
     @property
     def sentence(self) -> str:
-        """The verdict and its subject: the function that a network computes if it is proved, otherwise its steps."""
+        """The verdict and its subject: the function that a network computes, if proved, or otherwise its steps."""
         if self.of == "network":
             return f"{self.verdict}: {network_statement(self)}"
         return replace(self.own, verdict=self.verdict).sentence
@@ -201,11 +201,11 @@ class Certificate(Shown, Report):
     ) -> Certificate:
         """Proves every claim again and returns the certificate with `holds` set; raises ProofError if one fails.
 
-        A certificate about cells at some sizes is checked at those sizes, and for the given program.
+        A certificate about cells at certain sizes is checked at those sizes, and for the given program.
 
         Args:
             what: the program or programs that the certificate is about.
-            network: the network that it is about; None for the limit.
+            network: the network that the certificate is about; None for the limit.
             sizes, tile, device, workers, progress: as for `certify`.
 
         >>> from bitwright import addition, certify, train

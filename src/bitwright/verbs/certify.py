@@ -75,10 +75,10 @@ def certify(
     seconds: float | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> Certificate | Decision:
-    """Proves or refutes that a network, or the limit if none is given, makes every step of the rules.
+    """Proves or refutes that a network, or the limit if none is given, takes every step as the rules do.
 
-    For a `network`, every state of a `domain` is tried in exact arithmetic. Otherwise the proof is about the limit, the
-    mean of infinitely wide networks, with K and n as in a run with the same `rounding` and `padding`.
+    For a `network`, every state of a `domain` is checked in exact arithmetic. Otherwise, the proof is about the limit,
+    the mean of infinitely wide networks, with the K and n of a run with the same `rounding` and `padding`.
 
     >>> from bitwright import addition, multiplication, train
     >>> adder = train(addition(4))
@@ -90,7 +90,7 @@ def certify(
     certified
 
     Your own network can be a PyTorch module, or a `Model`, which also reads ONNX files and describes their inputs and
-    outputs. It must be a stack of affine layers and ReLU; the proof is valid for every runtime. For a transformer task
+    outputs. It must be a stack of affine layers and ReLUs; the proof is valid for every runtime. For a transformer task
     (`bitwright.transformers.read_task`) the network is a `Decoder`, which is proved correct on every input or refuted
     by a counterexample.
 
@@ -98,16 +98,16 @@ def certify(
         what: a program, a list of programs whose cells are proved together, or a transformer task.
         network: the network to prove; None for the limit.
         sizes: the sizes for which the cells of the program are proved: "1..64", "l=1..64", range(1, 65), or "all".
-        domain: the states to try: "states" (one choice in every block, the default), "runs" (all states that runs of
-            all inputs visit), or "cells" (all local states), the only domain for a network of cells.
+        domain: the states to check: "states" (every combination of one choice per block, the default), "runs" (all
+            states visited by runs on all inputs), or "cells" (all local states), the only domain for networks of cells.
         rounding: for the limit: "calibrated" or "sign".
         n: for the limit, how the number of matches is bounded: "blocks" (proved, the default), "declared" (an
-            assumption, which the certificate names) or "reachable" (met in the runs of all inputs).
+            assumption that the certificate states) or "reachable" (the largest in the runs on all inputs).
         padding: for the limit, the number of examples that never match.
         tile: prove networks of cells, treating this many neighbouring cells as one; "all" for the whole state.
-        device: the device on which states are tried; by default a long proof uses a GPU if there is one.
+        device: the device on which states are checked; by default, long proofs use a GPU if there is one.
         workers: the number of processes that share the states, "all" or "ray".
-        resume: a file that keeps the states tried, and from which the same proof continues after an interruption.
+        resume: a file that records finished work, so that the same proof can continue after an interruption.
         module: for a transformer, the function from tokens to logits that the decoder describes; it is compared with
             the decoder, and replays the counterexample.
         seconds: for a transformer, the time limit; 600 by default.

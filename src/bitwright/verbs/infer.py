@@ -506,7 +506,7 @@ def _infer_families(
     """Finds the shortest program for every size, and whether it is the only one of its class."""
     for size in executions:
         if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= _MOST_SIZE:
-            raise InputError(f"a size is an integer from 1 to {_MOST_SIZE:,}, got {shorten(repr(size))}")
+            raise InputError(f"a size must be an integer from 1 to {_MOST_SIZE:,}, got {shorten(repr(size))}")
     if len(executions) < 2:
         raise InputError(f"a program for every size needs executions of two sizes or more, got {len(executions)}")
     names = {name.partition("[")[0] for one in executions.values() for name in one.names}
@@ -601,7 +601,7 @@ def _blocks(blocks: Blocks, layout: Layout, lets: Mapping[str, int]) -> tuple[Al
         return None, None
     if not (set(blocks) & set(" ;[\n")) and blocks not in layout:
         raise InputError(
-            f"{option('blocks')} takes a .bw file, a name, blocks as text, or find, got '{shorten(blocks)}'"
+            f"{option('blocks')} takes a .bw file, a name, blocks as text, or 'find', got '{shorten(blocks)}'"
             f"{suggestion(blocks, [FIND])}"
         )
     return None, parse_blocks(layout, blocks)

@@ -80,7 +80,7 @@ def drawn_graph(names: Sequence[str], edges: Sequence[Sequence[int]], directed: 
 
 
 def whole_program(program: NodeProgram, graph: NamedGraph) -> tuple[Algorithm, Schema]:
-    """Returns a node program on a graph, without inputs, and the schema that lists its inputs."""
+    """Returns a node program on a graph, with no input values yet, and the schema that lists its inputs."""
     topology = graph.topology
     schema = program.schema(topology.nodes, topology.ports)
     check_graph(program.name, schema, topology, graph.names)
@@ -127,7 +127,7 @@ def make_network(
 ) -> tuple[Network, Curve]:
     """Trains a network of cells, or of the whole state of `runs`, and returns it with the curve of its error.
 
-    Without a `width` it is the smallest that suffices, up to what the width law suggests, or `most`.
+    If no `width` is given, it is the smallest that suffices, up to what the width law suggests, or `most`.
     """
     curves: dict[tuple[int, int], Curve] = {}
 

@@ -56,8 +56,8 @@ class Training:
 class Network(Shown, Report):
     """Integer weights, and the program or the kinds of cells that they are for.
 
-    A network of cells runs every program made of its kinds. A network of the whole state, which is one cell with all
-    blocks, runs one program at one size.
+    A network of cells runs every program made of its kinds of cells. A whole-state network treats all blocks as one
+    cell, and runs one program at one size.
 
     >>> from bitwright import addition, run, train
     >>> train(addition(4)).save("adder.safetensors")
@@ -87,7 +87,7 @@ class Network(Shown, Report):
 
     @property
     def cells(self) -> bool:
-        """Whether it is a network of cells and not of a whole state."""
+        """Whether it is a network of cells, as opposed to a whole-state network."""
         return self.pattern is not None and self.pattern.whole is None
 
     @property
@@ -109,7 +109,7 @@ class Network(Shown, Report):
 
     @cached_property
     def claim(self) -> ExportClaim | None:
-        """The result of trying its states; None if the program is not known."""
+        """The result of checking all its states; None if the program is not known."""
         from bitwright.exports.claims import ExportClaim, claim_of
 
         if self.pattern is None:
@@ -169,7 +169,7 @@ class Network(Shown, Report):
         """Writes the network to a .safetensors file or to a folder, either of which `load` reads.
 
         A name without a suffix is a folder, ready for the Hugging Face Hub: model.safetensors, config.json, a model
-        card and the `certificate`. If none is given, one is made by trying all states, provided they are few.
+        card and the `certificate`. If none is given, one is made by checking all states, provided there are few.
 
         >>> from bitwright import addition, certify, run, train
         >>> adder = train(addition(4))
@@ -198,8 +198,8 @@ class Network(Shown, Report):
     def load(cls, path: str | PathLike[str], what: Any = None) -> Network:
         """Reads a network from a file or folder, after checking that it is unchanged.
 
-        The file of a network of the whole state names its program only if that is a shipped one; otherwise give the
-        program as `what`.
+        The file of a whole-state network names its program only if the program ships with bitwright; otherwise, pass
+        the program as `what`.
 
         >>> from bitwright import addition, train
         >>> train(addition(3), tile="all", width=256).save("whole.safetensors")
@@ -221,7 +221,7 @@ class Network(Shown, Report):
         return Network(weights, Pattern.of_state(algorithm.program), algorithm, algorithm.name)
 
     def to_torch(self, what: Any) -> Any:
-        """Returns a program's step as a PyTorch module; `module(states, steps=1)` returns the following states.
+        """Returns a program's step as a PyTorch module; `module(states, steps=1)` returns the states after that many.
 
         States are tensors of 0 and 1 with any number of leading dimensions, on any device; the resulting bits are those
         of the engine. `what` is any program made of the network's kinds of cells or, for a whole state, its program.
@@ -242,7 +242,7 @@ class Network(Shown, Report):
         return StepModule(program, self.weights, self.pattern or Pattern.of_state(program))
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns all facts about it, as `bitwright show --json` and `bitwright train --json` print them.
+        """Returns all facts about the network, as `bitwright show --json` and `bitwright train --json` print them.
 
         >>> from bitwright import addition, train
         >>> facts = train(addition(4)).to_dict()

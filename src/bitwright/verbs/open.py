@@ -123,7 +123,7 @@ def opened(
     if path.suffix.lower() == ".safetensors":
         raise InputError(f"{target} is a network; give a program here, and the network as {option('network')}")
     if path.suffix.lower() == ".task":
-        raise InputError(f"{target} is a transformer task, which only certify, train and check take; give a program")
+        raise InputError(f"{target} is a transformer task, accepted only by certify, train and check; give a program")
     if target in NAMES or package is not None:
         refuse("works only with rule files (.bw)", let=lets or None)
     if package is not None:

@@ -74,7 +74,7 @@ def run(
 
     Args:
         what: a program, or a machine V with an image.
-        inputs: numbers by name; for a machine V, the bytes that it reads.
+        inputs: numbers by name; for a machine V, the bytes that it reads as input.
         graph: for a node program, a networkx graph, an adjacency matrix, a file, or a shape such as "torus:20x30".
         states: start states, one per row, instead of inputs.
         engine: an engine or its name: "templates" (the rules), "limit", "sampled" or "network".
@@ -83,7 +83,7 @@ def run(
         record: keep every state.
         progress: True for lines on standard error, or a function that takes the steps done and the step limit.
         values: inputs, and engine settings: `rounding`, `padding`, `networks`, `seed`, `width`, `device`, `tile`. For
-            many runs also `workers`, a number of threads, and `margins`, for the smallest margin of each run.
+            many runs also `workers`, a number of threads, and `margins`, to get the smallest margin of each run.
 
     >>> from bitwright import addition
     >>> run(addition(10), p=719, q=483).value
@@ -97,7 +97,7 @@ def run(
     >>> run(addition(4), p=np.arange(4), q=9).outputs["sum"]
     array([ 9, 10, 11, 12])
 
-    The inputs of a node program are given by node, or in a table (a .csv file); `nodes` contains the outputs by node.
+    Inputs of a node program are given for each node, or in a table (a .csv file); `nodes` holds the outputs by node.
 
     >>> from bitwright import parse
     >>> flood = parse("bits x; block x; when x=1 write x far.x; input source = x".replace("; ", chr(10)))

@@ -132,7 +132,7 @@ def tiled(algorithm: Algorithm, tile: Tile) -> Algorithm:
 
 
 def save_diagram(algorithm: Algorithm, path: str | PathLike[str], tile: Tile | None = None) -> None:
-    """Draws a program's kinds of cells in a .svg file, with `tile` neighbouring cells treated as one."""
+    """Saves a drawing of a program's kinds of cells as an .svg file, with `tile` neighbouring cells treated as one."""
     place = as_path(path, "a diagram")
     check_output(place, ".svg", "diagram")
     if tile == "all":

@@ -29,7 +29,7 @@ _SCOPES = {"input": "one input", "inputs": "all inputs", "runs": "all steps of a
 
 
 class Size(Summary):
-    """The number of networks to average with each rounding, or the width of a single network.
+    """For each rounding, the number of networks to average; or the width of a single network.
 
     >>> from bitwright import addition, size
     >>> print(size(addition(10)))
@@ -114,13 +114,13 @@ def size(
 
     Args:
         what: a program; for a node program, its cells.
-        delta: the allowed probability of any wrong bit.
+        delta: the maximum probability that any bit is wrong.
         of: "ensemble", or "network" for the width of a network.
         n: how the matches of an ensemble are bounded: "blocks", "declared" or "reachable", as in `certify`.
         domain: what must be correct: for an ensemble, one "input", all "inputs" (the default) or all steps of all
             "runs"; for a network, all "states" (the default) or the states of "runs".
         padding: the number of examples that never match.
-        tile: size networks of the program's cells, treating this many as one; "all", the default, is the whole state.
+        tile: size networks of the program's cells, treating this many as one; "all" (the default) is the whole state.
         progress: True for lines on standard error, or a function that takes the work done and the total.
 
     >>> from bitwright import addition

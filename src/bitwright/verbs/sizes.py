@@ -130,7 +130,7 @@ def in_sizes(programs: Programs, sizes: SizesAsked | None = None) -> InSizes:
     asked = _ranges(what, sizes)
     several = [name for name, numbers in asked.items() if len(numbers) > 1]
     if len(several) > 1:
-        raise InputError(f"{option('sizes')} goes over one number, got ranges of {' and '.join(several)}")
+        raise InputError(f"{option('sizes')} takes a range of one number only, got ranges of {' and '.join(several)}")
     varied = several[0] if several else next(iter(asked))
     fixed = {name: value for name, value in own.items() if name not in asked}
     fixed |= {name: numbers[0] for name, numbers in asked.items() if name != varied}

@@ -74,8 +74,8 @@ def train(
 ) -> Network:
     """Trains a small integer network by full-batch gradient descent; raises TrainingError if training stalls.
 
-    The network is for the cells of these programs, and runs every program made of these kinds of cells, at any size. It
-    is checked in every local state; if one is wrong, training is repeated with the next of `seeds` seeds.
+    The network computes the cells of these programs, and runs every program made of these kinds of cells, at any size.
+    It is checked in every local state; if any is wrong, training is repeated with the next of `seeds` seeds.
 
     >>> from bitwright import addition, multiplication, run
     >>> network = train(multiplication(6), sizes="1..8")
@@ -96,7 +96,7 @@ def train(
         seeds: the number of seeds to try until every local state is correct; 10 by default.
         padding: the number of examples that never match to add to the training set.
         tolerance: training ends once every output is this close to its label; 0.001 by default, 0.01 for executions.
-        weight_bits: bits of an integer weight, from 2 to 8.
+        weight_bits: the number of bits per integer weight, from 2 to 8.
         device: "cpu", or "cuda" to train with PyTorch on a GPU.
         progress: True for lines on standard error, or a function that takes the work done and the total.
     """

@@ -55,13 +55,13 @@ def validate(
         engine: an engine or its name; by default "network" if a network is given, else "limit".
         network: a trained network.
         random: the number of random inputs to run instead of all inputs.
-        sample_seed: selects the random inputs.
+        sample_seed: the seed that selects the random inputs.
         steps: the step limit of a run.
         workers: the number of processes that share the inputs, "all" or "ray".
-        resume: a file that keeps finished work, and from which the same validation continues after an interruption.
+        resume: a file that records finished work, so that the same validation can continue after an interruption.
         progress: True for lines on standard error, or a function that takes the work done and the total.
-        settings: engine settings, as for `run`. Without a `device`, long work with a network of the whole state uses a
-            GPU if there is one.
+        settings: engine settings, as for `run`. By default, long work with a whole-state network uses a GPU if there
+            is one.
 
     >>> from bitwright import addition
     >>> print(validate(addition(3)))

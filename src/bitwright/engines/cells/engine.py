@@ -152,7 +152,7 @@ class CellEngine(Engine):
         return np.concatenate(parts)
 
     def following(self, states: BoolArray) -> tuple[BoolArray, FloatArray]:  # (batch, k), (batch,)
-        """Returns the network's next states, and the smallest margin in each state, below 0 if an output is wrong."""
+        """Returns the network's next states, and the smallest margin in each state: negative if an output is wrong."""
         ports: list[BoolArray] = []
         margin = np.full(len(states), np.inf)
         for wired, numbers in zip(self.wiring.kinds, self.wiring.numbers(states), strict=True):
@@ -175,8 +175,8 @@ class CellEngine(Engine):
         return Said(*result)
 
     def closest(self, states: BoolArray) -> tuple[FloatArray, IntArray]:  # (states,) both
-        """Returns the smallest margin of all ports in each state, below 0 if it is wrong, and a bit wired to that port,
-        or -1 if there is none."""
+        """Returns the smallest margin over all ports in each state (negative if an output is wrong), and a bit wired to
+        the port with that margin, or -1 if there is none."""
         bits, [margins] = self._wired(states, False)
         if not len(bits):
             return np.full(len(states), np.inf), np.full(len(states), -1)

@@ -132,12 +132,12 @@ def on_among(words: Any, places: Any) -> int:
 
 @compiled
 def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> int:
-    """Makes up to `most` steps; stops after a step that changes nothing, or after which one of the `stops` is on.
+    """Takes up to `most` steps; stops early after a step that changes nothing or turns on one of the `stops`.
 
     A cell rests if it is empty or only keeps its bits; all others are active, including cells that act when empty. A
-    step replaces every active cell by the bits that it keeps, then sets the targets of all wires that are on. A cell
-    changed by a wire is active next. n is the sum over resting and active cells. A single active cell, as in a carry or
-    a counter, needs no lists.
+    step reduces every active cell to the bits that it keeps, then sets the targets of all wires that are on. A cell
+    changed by a wire is active in the next step. n is the sum over resting and active cells. If only one cell is
+    active, as in a carry or a counter, no lists are kept.
     """
     counters, words, lists, seen = moving.counters, moving.words, moving.lists, moving.seen
     entries, table, base, rows, wires, always = tables

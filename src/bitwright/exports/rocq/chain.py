@@ -35,7 +35,7 @@ def function_text(program: SizedProgram, certificate: Mapping[str, Any]) -> str:
     long = max(families.least, next(l for l in range(1, 99) if value_at(chained.positions, l) >= SHORTEST))
     sizes = range(families.least, long)
     if any(value_at(chained.steps, size) < 1 for size in sizes):
-        raise NotAffineError(f"a run must take at least one step, also at size {sizes[0]}")
+        raise NotAffineError(f"a run must take at least one step, even at size {sizes[0]}")
     missing = [k for k, (_, _, offset) in enumerate(chained.tracks) if offset == 0]
     chain_links, rule_links = _links(chained, program)
     halt = claim.halt and claim.halt.bit("").strip()[1:-1]

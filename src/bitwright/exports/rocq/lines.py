@@ -335,7 +335,7 @@ class ChainLines:
             return self.end(part)[0], f"{output_name(name.text)} l s"
         at = self.form(name.index)
         if at is None or others or not part.whole:
-            raise NotAffineError(f"a line uses a bit of {name.text}, which is not an array from its first bit on")
+            raise NotAffineError(f"a line uses a bit of {name.text}, which does not start at the first bit of an array")
         bit = Part(part.array, at)
         return self.end(bit)[0], bit.bit("s")
 

@@ -77,7 +77,7 @@ def _mix(value: Any) -> Any:
 
 @compiled
 def _active_key(units: Any, count: int, words: Any) -> Any:
-    """Returns a key of the active cells that does not depend on their order."""
+    """Returns a key for the active cells that does not depend on their order."""
     key = np.uint64(count)
     for at in range(count):
         unit = units[at]
