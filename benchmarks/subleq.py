@@ -37,15 +37,15 @@ def rows() -> Iterator[Row]:
             )
             yield Row(f"build {name}", readable(built), f"targets 60 s and 3 GB; peak memory {peak:.2f} GB")
         base = 0.0
-        for engine in ("templates", "limit"):
-            rate = steps_a_second(machine, image, engine)
+        for engine, rounding in (("templates", "calibrated"), ("limit", "calibrated"), ("limit", "sign")):
+            rate = steps_a_second(machine, image, engine, rounding)
             base = base or rate
             instructions = rate / machine.timing.steps
             compared = f"{instructions / peer:.2f} x a plain Python interpreter ({peer:,.0f})"
             if engine == "limit":
                 compared = f"{rate / base:.0%} of the templates engine"
             yield Row(
-                f"{name}, {engine}{', calibrated' * (engine == 'limit')}",
+                f"{name}, {engine}{f', {rounding}' * (engine == 'limit')}",
                 f"{rate / 1e6:.1f} M steps/s, {instructions:,.0f} instructions/s",
                 compared,
             )
@@ -60,9 +60,9 @@ def interpret(memory: list[int], width: int, count: int) -> None:
         pc = (pc + 3) & ones if 0 < result < half else c
 
 
-def steps_a_second(machine: MachineV, image: list[int], name: str) -> float:
+def steps_a_second(machine: MachineV, image: list[int], name: str, rounding: str) -> float:
     """On one core, by the time of the processor; the best of three."""
-    engine = make_engine(name, machine.program)
+    engine = make_engine(name, machine.program, rounding=rounding)
     batch = engine.begin(machine.start(image)[None], long=True)
     batch.leap(1_000, (machine.halt,), (machine.boundary,))
     best = 0.0

@@ -112,19 +112,41 @@ class LimitEngine(RuleEngine):
         super().__init__(program, large)
         self.examples, self.rounding = examples, rounding
 
-    def _follow(self, states: BoolArray) -> Batch:  # under sign, the margin of a step depends on all counts
-        return PackedBatch(self, states) if self.rounding == "sign" else super()._follow(states)
+    def _follow(self, states: BoolArray) -> Batch:
+        if self.rounding != "sign":
+            return super()._follow(states)
+        from bitwright.engines.table.batch import SignBatch
+
+        return SignBatch(self, states[0])
+
+    def one_step(self, states: BoolArray) -> tuple[BoolArray, float]:
+        """Returns the successor of a single state, and the margin of the step."""
+        batch = PackedBatch(self, states)
+        batch.step()
+        return batch.states(), float(self.margins(batch.last_matches, 1)[0])
+
+    @cached_property
+    def least_means(self) -> FloatArray:  # by n
+        """A lower bound of a step's margin under `sign`, by n; -inf where the step may differ from the rules.
+
+        The means closest to 0 are those with 0 or 1 matching writers. n <= 1 has no margin.
+        """
+        n = np.arange(self.decisions.n_max + 1)
+        means = [np.abs(self._means(n, np.full((len(n), 1), m), self.decisions.writers)) for m in (0, 1)]
+        bounds = np.where(n > 1, np.minimum(*means).min(axis=1, initial=np.inf), np.inf)
+        bounds[self.decisions.fails_from or len(n) :] = -np.inf
+        return bounds
 
     def means(self, matches: Words, count: int) -> FloatArray:  # (K, words) -> (batch, k)
         """Returns mu of every bit; bits that nothing writes have mean 0."""
         n, m = self.rules.counts(matches, count)
         full = np.zeros((count, self.program.bits))
-        full[:, self.rules.targets] = self._means(n, m)
+        full[:, self.rules.targets] = self._means(n, m, self.rules.writers)
         return full
 
-    def _means(self, n: IntArray, m: IntArray) -> FloatArray:  # (batch,), (batch, written bits) -> the same shape
+    def _means(self, n: IntArray, m: IntArray, writers: IntArray) -> FloatArray:  # (batch,), (batch, bits), (bits,)
         assert self.examples is not None
-        return weights(n, self.examples).mean(self.rules.writers, m)
+        return weights(n, self.examples).mean(writers, m)
 
     def margins(self, matches: Words, count: int) -> FloatArray:
         """Returns margins as in `round_outputs`: the distance from 1/2 (calibrated) or 0 (sign), where there is one."""
@@ -132,7 +154,7 @@ class LimitEngine(RuleEngine):
             matched = np.bitwise_or.reduce(matches, axis=0)[np.newaxis]
             return np.where(unpack(matched, count)[:, 0], 0.5, np.inf)
         n, m = self.rules.counts(matches, count)
-        return np.where(n > 1, np.abs(self._means(n, m)).min(axis=1, initial=np.inf), np.inf)
+        return np.where(n > 1, np.abs(self._means(n, m, self.rules.writers)).min(axis=1, initial=np.inf), np.inf)
 
 
 def one_by_one(program: Program, states: BoolArray) -> bool:

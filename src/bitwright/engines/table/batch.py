@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from bitwright.engines.protocol import Batch
 from bitwright.engines.table import SET, N, PackedCells, loop
 from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
+
+if TYPE_CHECKING:
+    from bitwright.engines.rules import LimitEngine
 
 Advance = Callable[[int, IntArray, IntArray, loop.Moving, Any], int]  # with the parameters of `loop.advance`
 _WORTH = 10_000  # steps of a leap that make a memo worthwhile
@@ -104,3 +107,37 @@ class TableBatch(Batch):
     def margin(self) -> FloatArray | None:
         """The smallest margin of all steps so far."""
         return None if self._margins is None else np.array([self._margins[self._seen > 0].min(initial=np.inf)])
+
+
+class SignBatch(TableBatch):
+    """A batch of one state under the sign rule.
+
+    It computes means only in steps that may differ from the rules or have a smaller margin: n determines both.
+    """
+
+    def __init__(self, engine: LimitEngine, state: BoolArray) -> None:
+        self._engine, self._closest, self._reach = engine, np.inf, loop.NONE_YET
+        super().__init__(engine.packed, state)
+
+    def leap(self, most: int, stops: Sequence[int] = (), counted: Sequence[int] = ()) -> int:
+        before, engine = self._moving.words & loop.FULL, self._engine
+        made = super().leap(min(most, self._reach), stops, counted)
+        assert self.matches is not None
+        least, largest = self.matches
+        if engine.least_means[least : largest + 1].min() >= self._closest:
+            self._reach = min(2 * self._reach, loop.NONE_YET)
+            return made
+        self._moving.words[:] = before
+        self._begin()
+        if made > 1:  # shorter leaps find the step
+            self._reach = 1
+            return self.leap(1, stops, counted)
+        state = self.states()
+        after, margin = engine.one_step(state)
+        self.load(after)
+        self._counters[loop.UNCHANGED] = bool((state == after).all())
+        self.counted, self._closest = int(np.count_nonzero(after[0, list(counted)])), min(self._closest, margin)
+        return 1
+
+    def margin(self) -> FloatArray:
+        return np.array([self._closest])
