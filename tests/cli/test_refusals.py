@@ -180,7 +180,7 @@ train addition --seed 5..4 -o x.safetensors | --seed 5..4
 train --tile all addition --sizes 1..3 -o x.safetensors | --sizes cells
 train --tile all addition multiplication -o x.safetensors | programs
 train --tile all flood.bw -o x.safetensors | flood --graph
-train --tile all cells.safetensors -o y.safetensors | cells.safetensors network, program
+train --tile all cells.safetensors -o y.safetensors | cells.safetensors network program
 train --tile all addition -o x.safetensors --device mps | 'mps'; cpu cuda
 train addition --from runs --padding 3 -o x.safetensors | --padding
 train addition --tile all --bits 8 --from states:100000 -o x.safetensors | 5,000

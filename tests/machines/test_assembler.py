@@ -185,7 +185,7 @@ MISTAKES = {
     "¦.wrod two 2": "'.wrod' '.word'",
     ".ensure ¦sun == n": "'sun' input output",
     "  .ensure n ¦= n ; a comment": "==",
-    ".ensure n ¦+ 1": "true false",
+    ".ensure n ¦+ 1": "condition ==",
     "x: ¦.word two 2": "'.word'",
     "¦.end": "'.end' '.macro'",
     ".macro m\n.end ¦m": "'.end' 0 1",

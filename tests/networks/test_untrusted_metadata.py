@@ -85,7 +85,7 @@ def test_certificates_of_earlier_versions_are_read_and_hold(tmp_path: Path) -> N
     Certificate.load(file).check(addition(3), trained())
     document["margin"] *= 30
     file.write_text(json.dumps(document))
-    with pytest.raises(ProofError, match="says margin"):
+    with pytest.raises(ProofError, match="margin = "):
         Certificate.load(file).check(addition(3), trained())
 
 

@@ -12,13 +12,13 @@ from graph_runs import searched
 from long import LONG
 from pages.conftest import PHONE, Open, step_of
 from waiting import until
-from whole import KernelEngine
 
 from bitwright import Run, addition, parse, permutation, run, train
 from bitwright.engines.make import make_engine
 from bitwright.machines import load_sbn, machine_a, machine_b
 from bitwright.pages import graph_page, trace_page
 from bitwright.theory.closed_form import variance, weights
+from paper.kernel_engine import KernelEngine
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 

@@ -32,7 +32,7 @@ def test_columns_of_higher_rank_show_one_row_each() -> None:
 
 def test_only_some_names(trace: Trace) -> None:
     assert next(iter(trace_text(trace, ["c", "p"]))).split() == ["step", "n", "c", "p"]
-    with pytest.raises(InputError, match="no bits called 'x'"):
+    with pytest.raises(InputError, match="no bits named 'x'"):
         list(trace_text(trace, ["x"]))
 
 

@@ -46,8 +46,8 @@ def test_work_grows_with_the_number_of_inputs() -> None:
 @pytest.mark.parametrize(
     ("clause", "said"),
     [
-        (" for " + ", ".join(f"i{n} in 1..1" for n in range(51)), "a statement has at most 50 indices"),
-        (" for i in 1..9 if " + " and ".join(["i>0"] * 51), "'if' takes at most 50 conditions"),
+        (" for " + ", ".join(f"i{n} in 1..1" for n in range(51)), "50 indices"),
+        (" for i in 1..9 if " + " and ".join(["i>0"] * 51), "'if' .* 50 conditions"),
     ],
     ids=["indices", "conditions"],
 )
@@ -70,7 +70,7 @@ def test_a_text_of_nothing_but_problems_is_not_read_to_its_end(text: str) -> Non
     with pytest.raises(ProgramError) as refused:
         parse(text)
     assert 1_000 <= len(refused.value.problems) <= 1_100
-    assert "too many problems; the rest was not read" in [one.message for one in refused.value.problems]
+    assert any("was not read" in problem.message for problem in refused.value.problems)
 
 
 def test_suggestions_compare_few_and_short_names() -> None:

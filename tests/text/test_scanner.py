@@ -26,7 +26,7 @@ def test_tokens_have_their_kind_line_and_column() -> None:
     ("text", "problem"),
     [
         ("ab ?c !", "3:4: no ?"),
-        ("a" * (MAX_LINE + 1), "3:1: a line has at most 10,000 characters, got 10,001; split it"),
+        ("a" * (MAX_LINE + 1), "3:1: a line may have at most 10,000 characters, got 10,001; split it"),
     ],
 )
 def test_a_line_that_cannot_be_read_is_given_up_with_one_problem(text: str, problem: str) -> None:

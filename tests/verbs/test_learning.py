@@ -67,7 +67,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "labels": (lambda: Sample("states", labels="plane"), "'plane' 'plain'"),  # type: ignore[arg-type]
     "padding": (lambda: bw.train(SMALL, executions="states", padding=3), "padding templates"),
     "others": (lambda: bw.train(SMALL, executions=bw.executions(bw.addition(3))), "9 bits"),
-    "sizes": (lambda: bw.train([SMALL, bw.addition(3)], executions=bw.executions(SMALL)), "holds executions"),
+    "sizes": (lambda: bw.train([SMALL, bw.addition(3)], executions=bw.executions(SMALL)), "executions"),
 }
 
 

@@ -102,9 +102,9 @@ def test_certificates_are_checked_from_their_files_and_forged_ones_refused(cells
         with pytest.raises(ProofError, match=why):
             Certificate.load(file).check(PLAIN, Model(network))
 
-    refused("says distance", distance=0.9)
-    refused("says wrong", wrong=1)
-    refused("says model", model={**document["model"], "columns": [8, 6]})
+    refused("distance = 0.9", distance=0.9)
+    refused("states wrong", wrong=1)
+    refused("states model", model={**document["model"], "columns": [8, 6]})
     refused("for another network", network_sha256="0" * 64)
 
 
