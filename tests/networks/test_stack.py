@@ -245,6 +245,24 @@ def test_a_module_that_is_more_than_its_layers_is_refused(how: str) -> None:
         Model(otherwise(as_module(LAYERS), how))
 
 
+@for_each("how", ["row", "cube", "derived", "none", "missing", "itself", "generator"])
+def test_a_module_with_odd_attributes_is_refused_in_a_line(how: str) -> None:
+    module = as_module(LAYERS)
+    last = module[2]
+    if how == "itself":
+        module.append(module)
+    elif how == "generator":
+        last.given = (i for i in ())
+    else:
+        weight = last._parameters.pop("weight")
+        changed = {"row": weight.data[0], "cube": weight.data[None], "derived": weight * 1, "none": None}
+        if how != "missing":
+            last.weight = changed[how]
+    with pytest.raises(InputError, match="affine layers and ReLU") as refused:
+        Model(module)
+    assert "\n" not in str(refused.value)
+
+
 def test_a_global_hook_and_a_replaced_weight_are_noticed() -> None:
     import torch
     from torch.nn.modules.module import register_module_forward_hook

@@ -79,6 +79,24 @@ def test_ensure_lines_of_the_bits_of_a_signed_number() -> None:
         assert (done.verdict, done.to_dict()["oracle"]) == ("exact", "its ensure lines")
 
 
+@for_each(
+    ("lines", "verdict", "judge"),
+    [
+        (["y == x"], "exact", "its ensure lines"),
+        (["x > 3 => y == x", "x <= 3 => y == x"], "exact", "its ensure lines"),
+        (["x > 3 => y == x"], "not decided", "its ensure lines"),
+        (["y[i] == x[i] for i in 2..3"], "not decided", "its ensure lines"),
+        (["y >= 0"], "exact", "the rules"),
+        (["y == y"], "exact", "the rules"),
+    ],
+)
+def test_lines_that_leave_an_output_open_do_not_judge_it(lines: list[str], verdict: str, judge: str) -> None:
+    text = "bits x[3] y[3]\nblock x[i] for i in 1..3\nblock y[i] for i in 1..3\nwhen x[i]=1 write y[i] for i in 1..3\n"
+    text += "input x\noutput y\nsteps 1\n"
+    done = validate(parse(text + "".join(f"ensure {line}\n" for line in lines)))
+    assert (done.verdict, done.to_dict()["oracle"]) == (verdict, judge)
+
+
 def test_a_module_without_a_text_in_the_folder_is_imported_as_it_is(tmp_path: Path) -> None:
     assert Function.named("builtins:pow", str(tmp_path), ("sum",)).load() is pow
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.common.bits import shorten
-from bitwright.common.errors import InputError
+from bitwright.common.errors import InputError, counted
 from bitwright.networks.onnx_file import onnx_module
 from bitwright.networks.stack import DIGITS, LARGEST, AffineLayer, NotProvedError, Stack
 
@@ -196,7 +196,7 @@ def _append(layers: list[AffineLayer], operator: str, others: list[Any], attribu
         else:
             _check_type(kind, weights)
         if weights.ndim != 2:
-            raise NotProvedError(f"{operator} has weights of {weights.ndim} dimensions")
+            raise NotProvedError(f"{operator} has weights of {counted(weights.ndim, 'dimension')}")
         layers.append(AffineLayer(weights.T if attributes.get("transB") else weights, kind))
         if bias:
             layers[-1] = _with_bias(layers[-1], *bias)
@@ -222,11 +222,23 @@ def _check_type(kind: str, weights: NDArray[Any]) -> None:
 
 def read_module(module: Any) -> tuple[Stack, TorchRuntime]:
     """Reads a copy of a module's linear layers and ReLUs; raises InputError for other modules."""
+    try:
+        return _module_of(module)
+    except InputError:
+        raise
+    except Exception as error:  # from weights and other attributes that its user replaced
+        reason = shorten(" ".join(f"{type(error).__name__}: {error}".split()), 160)
+        raise NotProvedError(f"it cannot be read or copied ({reason})") from None
+
+
+def _module_of(module: Any) -> tuple[Stack, TorchRuntime]:
     layers = list[AffineLayer]()
     for layer in _layers(module):
         kind = type(layer).__name__
         if kind == "Linear":
             weights = _numbers(layer.weight)
+            if weights.ndim != 2:
+                raise NotProvedError(f"Linear has weights of {counted(weights.ndim, 'dimension')}")
             layers.append(AffineLayer(weights.T, weights.dtype.name))
             if layer.bias is not None:
                 layers[-1] = _with_bias(layers[-1], _numbers(layer.bias))

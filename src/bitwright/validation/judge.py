@@ -22,7 +22,7 @@ from bitwright.runs.observers import Margins, StepComparison
 from bitwright.runs.run import run_batch
 from bitwright.runs.sliced import Numbers, Outcome, Rows, SlicedPlan, SlicedRuns, is_cut_off, plan, triples
 from bitwright.theory.encoding import pack_words, unpack
-from bitwright.validation.oracles import Expected, expected
+from bitwright.validation.oracles import Expected, expected, undetermined
 from bitwright.validation.task import MOST_FAILURES, BrokenBound, Failure, Inputs, Tally, Task, values_of
 
 
@@ -108,12 +108,13 @@ class Comparison(StepComparison):
 def judged(task: Task, rows: Rows, count: int, outcome: Outcome) -> Tally:
     """Compares runs with the oracle of a task, and evaluates every `ensure` line.
 
-    Without an oracle, the outputs are compared with those of the rules unless `ensure` lines mention every output. A
+    Without an oracle, the outputs are compared with those of the rules unless `ensure` lines define every output. A
     run that was cut off is neither right nor wrong; it agrees with an oracle that expects it never to end.
     """
     inputs, outputs = task.inputs.values(rows, count), values_of(task.algorithm.outputs, outcome.outputs, count)
+    stated, runs = task.stated, Runs(count, inputs, outputs)
     if task.oracle is None:
-        right = _unknown(count) if task.stated else _by_rules(task.algorithm, task.limit, unpack(rows, count))
+        right = _unknown(count) if stated else _by_rules(task.algorithm, task.limit, unpack(rows, count))
     else:
         right = expected(task.oracle, task.algorithm, inputs, count)
     found, names = list(outputs.values()), list(outputs)
@@ -121,7 +122,7 @@ def judged(task: Task, rows: Rows, count: int, outcome: Outcome) -> Tally:
     for given, wanted in zip(found, right.outputs, strict=False):  # there are none if the ensure lines judge
         differs |= np.asarray(given != wanted, dtype=bool)
     cut = outcome.unfinished
-    runs = Runs(count, inputs, outputs)
+    unjudged = undetermined(task.algorithm, runs, count) if stated else right.unknown
     false = np.array([runs.broken(line) for line in task.algorithm.ensures]).reshape(-1, count)
     wrong = ~cut & (right.endless | (differs & ~right.unknown) | false.any(axis=0))
 
@@ -142,7 +143,7 @@ def judged(task: Task, rows: Rows, count: int, outcome: Outcome) -> Tally:
         wrong=int(np.count_nonzero(wrong)),
         unfinished=int(np.count_nonzero(cut)),
         endless=int(np.count_nonzero(cut & right.endless)),
-        unjudged=0 if task.stated else int(np.count_nonzero(~cut & ~wrong & right.unknown)),
+        unjudged=int(np.count_nonzero(~cut & ~wrong & unjudged)),
         failures=failures,
         evaluations=outcome.evaluations,
         steps=outcome.steps,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -16,13 +16,15 @@ from operator import index
 from pathlib import Path
 from threading import Lock
 from types import ModuleType
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from bitwright.common.bits import BoolArray, any_digits, shorten
 from bitwright.common.errors import InputError, suggestion
 from bitwright.rules import Algorithm
+from bitwright.rules.ensures import EnsureLine, Runs
+from bitwright.rules.expressions import Combined, Expression, Named, names_in
 from bitwright.runs.sliced import Numbers
 
 Values = Mapping[str, Any]
@@ -94,6 +96,47 @@ def _shown(value: object) -> str:
             return shorten(repr(value))
     except Exception:
         return f"a {type(value).__name__}"
+
+
+class Definition(NamedTuple):
+    """A line `output == value`, or one bit of the output, perhaps under a condition on the inputs."""
+
+    line: EnsureLine
+    condition: Expression | None
+    output: Named
+
+
+def definitions(algorithm: Algorithm) -> Iterator[Definition]:
+    """Yields the `ensure` lines that define an output as a function of the inputs."""
+    outputs = {word.name for word in algorithm.outputs}
+
+    def free(part: Expression) -> bool:
+        return not any(name.text in outputs and not name.entered for name in names_in(part))
+
+    for line in algorithm.ensures:
+        truth, condition = line.truth, None
+        if isinstance(truth, Combined) and truth.sign == "=>" and free(truth.left):
+            condition, truth = truth.left, truth.right
+        if isinstance(truth, Combined) and truth.sign == "==":
+            for side, other in ((truth.left, truth.right), (truth.right, truth.left)):
+                if isinstance(side, Named) and not free(side) and free(other):
+                    yield Definition(line, condition, side)
+
+
+def undetermined(algorithm: Algorithm, runs: Runs, count: int) -> BoolArray:  # (count,)
+    """Returns the runs with an output that no line defines, or not all of its bits."""
+    defined: dict[tuple[str, int | None], BoolArray] = {}
+    never = np.zeros(count, dtype=bool)
+    for line, condition, output in definitions(algorithm):
+        for row in line.rows():
+            key = output.text, None if output.index is None else int(line.value(output.index, {}, {}, row))
+            applies = True if condition is None else np.asarray(runs.value(line, condition, row), dtype=bool)
+            defined[key] = defined.get(key, never) | applies
+    found = never
+    for word in algorithm.outputs:
+        bits = [defined.get((word.name, place), never) for place in range(1, len(word.bits) + 1)]
+        found = found | ~(defined.get((word.name, None), never) | np.all(bits, axis=0))
+    return found
 
 
 _lock = Lock()

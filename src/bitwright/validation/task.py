@@ -16,7 +16,7 @@ from bitwright.rules import Algorithm, Word
 from bitwright.runs.sliced import MOST_BITS, Numbers, Rows, counting, numbers
 from bitwright.theory.decisions import Triple
 from bitwright.theory.encoding import unpack
-from bitwright.validation.oracles import Function, Oracle
+from bitwright.validation.oracles import Function, Oracle, definitions
 
 MAX_BITS = 48  # 2^48 additions would take months; more can only be sampled
 MAX_RANDOM = 10**12
@@ -106,8 +106,8 @@ class Task:
 
     @property
     def stated(self) -> bool:
-        """Whether only the `ensure` lines judge the outputs: there is no oracle, and they mention every output."""
-        names = {name.text for line in self.algorithm.ensures for name in line.names if not name.entered}
+        """Whether only the `ensure` lines judge the outputs: there is no oracle, and they define every output."""
+        names = {one.output.text for one in definitions(self.algorithm)}
         return self.oracle is None and bool(names) and all(word.name in names for word in self.algorithm.outputs)
 
     @property
