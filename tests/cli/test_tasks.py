@@ -51,6 +51,9 @@ def test_a_certificate_next_to_the_network_is_found_and_holds(capsys: Captured) 
 def test_a_certificate_that_does_not_hold_ends_with_1(capsys: Captured) -> None:
     answer(capsys, certify("-o copy.json"))
     certificate = json.loads(Path("copy.json").read_text())
+    Path("copy.json").write_text(json.dumps(certificate | {"network": "0" * 64}))
+    code, out, _ = call(capsys, certify("--check"))
+    assert (code, "is for another file" in out) == (1, True)
     certificate["claims"][0] |= {"verdict": "tested", "trees": None}
     Path("copy.json").write_text(json.dumps(certificate))
     code, out, _ = call(capsys, certify("--check"))

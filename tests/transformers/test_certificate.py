@@ -64,7 +64,16 @@ def test_every_layout_and_counterexample(task, tmp_path):
             check_subject(tmp_path, found, other, decoder)
 
 
-@pytest.mark.parametrize("change", [{"verdict": "tested"}, {"about": "z == a"}, {"verdict": None}, {"arithmetic": 3}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"verdict": "tested"},
+        {"about": "z == a"},
+        {"verdict": None},
+        {"arithmetic": 3},
+        {"inputs": 10**30},
+    ],
+)
 def test_other_claims_do_not_hold(change, decision, written):
     found = read_certificate(written)
     found["claims"][1] |= change
@@ -79,10 +88,31 @@ def test_a_certificate_is_about_the_file_of_its_decoder(decision, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "change", [{"format": "x"}, {"claims": []}, {"claims": [{}]}, {"task": None}, {"weights": "0"}, {"more": 1}]
+    "change",
+    [
+        {"format": "x"},
+        {"claims": []},
+        {"claims": [{}]},
+        {"task": None},
+        {"weights": "0"},
+        {"more": 1},
+        {"comparison": 1},
+        {"comparison": {"agrees": True}},
+    ],
 )
 def test_damaged_certificates_are_refused(change, written, tmp_path):
     (tmp_path / "edited").write_text(json.dumps(json.loads(written.read_text()) | change))
+    with pytest.raises(InputError, match="is not a certificate"):
+        read_certificate(tmp_path / "edited")
+
+
+@pytest.mark.parametrize(
+    "change", [{"margin": "3"}, {"trees": 1}, {"trees": {"groups": []}}, {"boxes": -1}, {"inputs": 4.0}, {"runtime": 0}]
+)
+def test_damaged_claims_are_refused(change, written, tmp_path):
+    document = json.loads(written.read_text())
+    document["claims"][0] |= change
+    (tmp_path / "edited").write_text(json.dumps(document))
     with pytest.raises(InputError, match="is not a certificate"):
         read_certificate(tmp_path / "edited")
 

@@ -17,12 +17,25 @@ from pathlib import Path
 from typing import Any
 
 from bitwright.common.errors import InputError, ProofError
-from bitwright.common.files.documents import Check, each, like, one_of, read_document, read_file, table, text
+from bitwright.common.files.documents import (
+    Check,
+    each,
+    flag,
+    like,
+    number,
+    one_of,
+    optional,
+    read_document,
+    read_file,
+    table,
+    text,
+    whole,
+)
 from bitwright.common.files.storage import as_path, write_atomically
 from bitwright.transformers.decision import Decision, DecoderClaim
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.files import describe, digest, load_decoder, save_decoder
-from bitwright.transformers.layout import ColumnTask
+from bitwright.transformers.layout import ColumnTask, count_inputs
 from bitwright.version import __version__
 
 FORMAT = "bitwright decoder certificate 1"
@@ -76,18 +89,41 @@ def _claim(claim: DecoderClaim) -> dict[str, Any]:
     return document
 
 
-def _check_claim(claim: object) -> str | None:
-    return None if type(claim) is dict and claim.keys() >= {"about", "verdict", "arithmetic"} else "a claim"
+def _object(fields: dict[str, Check]) -> Check:
+    """Accepts an object with exactly these fields."""
+
+    def look(value: object) -> str | None:
+        if type(value) is not dict or value.keys() != fields.keys():
+            return f"an object of {', '.join(fields)}"
+        return next((f"{name} as {wrong}" for name, check in fields.items() if (wrong := check(value[name]))), None)
+
+    return look
 
 
 _HEX = like("[0-9a-f]{64}", "64 hexadecimal digits")
+_COUNT: Check = lambda value: None if type(value) is int and value >= 0 else "an integer of at least 0"  # noqa: E731
+_ANY = table(lambda _: None)
+_CLAIM: dict[str, Check] = {
+    "about": text(),
+    "verdict": one_of("proved", "refuted", "tested", "not decided"),
+    "arithmetic": one_of("real", "float32"),
+    "method": one_of("boxes", "all inputs", "search"),
+    "inputs": _COUNT,
+    "margin": optional(number()),
+    "boxes": _COUNT,
+    "counterexample": optional(_ANY),
+    "open": each(text()),
+    "trees": optional(_object({"groups": each(each(whole(-1, 1 << 62), 4, 4)), "nodes": text(MAX_BYTES)})),
+    "runtime": text(),
+}
+_COMPARISON = {"inputs": _COUNT, "largest_difference": number(), "bound": number(), "agrees": flag()}
 FIELDS: dict[str, Check] = {
     "format": one_of(FORMAT),
     "network": _HEX,
     "weights": _HEX,
     "task": table(lambda _: None),
-    "claims": each(_check_claim, 1, 2),
-    "comparison": lambda _: None,
+    "claims": each(_object(_CLAIM), 1, 2),
+    "comparison": optional(_object(_COMPARISON)),
     "version": text(100),
 }
 
@@ -101,7 +137,7 @@ def check_subject(path: Path, certificate: dict[str, Any], task: ColumnTask, dec
     """Raises ProofError if a certificate is for a different decoder or task."""
     if certificate["weights"] != digest(decoder):
         raise ProofError(f"{path} is for another network: its weights differ")
-    if certificate["task"] != task_document(task):
+    if json.dumps(certificate["task"], sort_keys=True) != json.dumps(task_document(task), sort_keys=True):
         raise ProofError(f"{path} is for another task: its automaton or layout differs")
 
 
@@ -113,6 +149,9 @@ def check_claims(path: Path, certificate: dict[str, Any], decision: Decision) ->
     for claim, again in zip(claims, decision.claims, strict=True):
         if claim["verdict"] != again.verdict:
             raise ProofError(f"{again.about}: the verdict is {again.verdict}, but {path} claims {claim['verdict']}")
+        if claim["inputs"] != again.inputs:
+            covered = count_inputs(again.inputs)
+            raise ProofError(f"{again.about}: the verdict covers {covered} inputs, but {path} claims another number")
         if again.verdict == "proved" and claim["arithmetic"] not in ("real", again.arithmetic):
             raise ProofError(f"{again.about}: proved for real arithmetic only, but {path} claims float32")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bitwright.common.bits import shorten
-from bitwright.common.errors import InputError, counted, option
+from bitwright.common.errors import InputError, ProofError, counted, option
 from bitwright.common.files.storage import check_writable
 from bitwright.runs.progress import Progress
 from bitwright.transformers.certificate import check_claims, check_subject, read_certificate
@@ -98,8 +98,11 @@ def certify_file(
 
 def check_file(task: Path, network: Path | None, certificate: Path, *, seconds: float | None, tell: Teller) -> Decision:
     """Repeats the proofs of a certificate; raises ProofError for the first claim that does not hold."""
-    claims, decoder, columns = read_certificate(certificate), load_decoder(_named(task, network)), load_task(task)
+    claims, file, columns = read_certificate(certificate), _named(task, network), load_task(task)
+    decoder = load_decoder(file)
     check_subject(certificate, claims, columns, decoder)
+    if claims["network"] != sha256(file.read_bytes()).hexdigest():
+        raise ProofError(f"{certificate} is for another file with the weights of {file}: its sha256 differs")
     decision = certify_decoder(columns, decoder, seconds=seconds, progress=tell)
     check_claims(certificate, claims, decision)
     return decision
