@@ -12,6 +12,7 @@ from bitwright.common.files.documents import (
     MAX_DEPTH,
     each,
     flag,
+    number,
     one_of,
     optional,
     parse,
@@ -127,3 +128,10 @@ def test_a_file_that_is_too_large_or_not_there(tmp_path):
         read_file(tmp_path / "a", 4)
     with pytest.raises(InputError, match=r"read.*file"):
         read_file(tmp_path / "b", 4)
+
+
+def test_a_number_fits_a_float() -> None:
+    for good in (0, -1.5, 1e300, 10**300):
+        assert number()(good) is None
+    for bad in (10**400, -(10**400), float("inf"), float("nan"), True, "1"):
+        assert number()(bad) == "a number"

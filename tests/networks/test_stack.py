@@ -296,8 +296,9 @@ def test_what_is_no_network_is_refused_in_a_line(tmp_path: Path) -> None:
             Model(given)
     with pytest.raises(InputError, match="'cells'"):
         Model(as_module(LAYERS), reads="cell")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="finite"):
-        Model(as_module(LAYERS), threshold=float("nan"))
+    for threshold in (float("nan"), float("inf"), 10**400):
+        with pytest.raises(InputError, match="finite"):
+            Model(as_module(LAYERS), threshold=threshold)
 
 
 def replace_nan(layers: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from math import isfinite
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal
@@ -54,8 +53,8 @@ class Model:
             check_choice("way to read a network", self.reads, READS)
         if isinstance(self.threshold, bool) or not isinstance(self.threshold, int | float | np.number):
             raise InputError(f"the threshold must be a number, got {shorten(repr(self.threshold))}")
-        if not isfinite(self.threshold):
-            raise InputError(f"the threshold must be finite, got {self.threshold}")
+        if not abs(self.threshold) < 2**1023:  # which NaN is not either
+            raise InputError("the threshold must be finite and below 2^1023")
         of_file = isinstance(self.network, str | PathLike)
         if not of_file and not is_module(self.network):
             raise InputError(f"a network must be an ONNX file or a PyTorch module, got {type(self.network).__name__}")

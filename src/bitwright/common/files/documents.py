@@ -88,8 +88,8 @@ def real(least: float, most: float) -> Check:
 
 
 def number() -> Check:
-    """Accepts an int or float; the reader has already rejected NaN and infinity."""
-    return lambda value: None if type(value) in (int, float) else "a number"
+    """Accepts a float, or an int in its range; the reader has already rejected NaN and infinity."""
+    return lambda value: None if type(value) in (int, float) and -(2**1023) < value < 2**1023 else "a number"  # type: ignore[operator]
 
 
 def text(most: int = 1 << 16) -> Check:
