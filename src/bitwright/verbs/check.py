@@ -26,7 +26,7 @@ class Checked(Summary):
     >>> from bitwright import check
     >>> _ = Path("or.bw").write_text("bits x y; block x; when x=1 write y; input x".replace("; ", chr(10)))
     >>> check("or.bw").problems
-    (Problem(line=1, column=8, message="y is in no block; add a 'block' for it", place=''),)
+    (Problem(line=1, column=8, message="y is not in any block; add a 'block' for it", place=''),)
     """
 
     problems: tuple[Problem, ...] = ()

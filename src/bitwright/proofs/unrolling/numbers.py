@@ -16,7 +16,7 @@ class Number:
 
     >>> graph = AndGraph()
     >>> (Number.of(graph, -7) * 3).known, (Number.of(graph, 2) < 3).known, Number.of(graph, -2).bits
-    (-21, 1, (0, 1, 1))
+    (-21, 1, (0, 1))
     """
 
     def __init__(self, graph: AndGraph, bits: Sequence[Literal], signed: bool = True) -> None:
