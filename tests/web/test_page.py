@@ -85,7 +85,7 @@ def test_every_algorithm_shows_the_numbers_of_the_library(
 def test_problems_appear_at_their_lines_while_typing(visit: Visit) -> None:
     page = visit()
     choose(page, "rules")
-    broken = SUBTRACTION.replace("write a[i] borrow[i]", "wrte a[i] borrow[i]").replace("input a b", "input a z")
+    broken = SUBTRACTION.replace("write a[i] borrow[i]", "wrte a[i] borrow[i]").replace("input a b", "inptu a b")
     page.fill("#text", broken)
     page.wait_for_selector("html[data-checked=wrong]")
     with pytest.raises(ProgramError) as caught:
@@ -94,7 +94,7 @@ def test_problems_appear_at_their_lines_while_typing(visit: Visit) -> None:
     assert page.locator("#problems li").all_inner_texts() == [f"{p.line}:{p.column} {p.message}" for p in problems]
     assert page.inner_text("#verdict") == f"{len(problems)} problems"
     marked = page.locator(".cm-lintRange-error").all_inner_texts()
-    assert marked == ["wrte", "z"]  # underlined where they stand
+    assert marked == ["wrte", "inptu"]  # underlined where they stand
     assert page.locator(".cm-lint-marker-error").count() == len({p.line for p in problems})
     page.locator("#problems button").first.click()
     assert page.locator(".cm-activeLine").inner_text() == broken.split("\n")[problems[0].line - 1]
@@ -128,8 +128,9 @@ def test_sbn_a_program_that_does_not_halt_and_limits(visit: Visit) -> None:
     until(page, "document.getElementById('verdict').textContent.includes('400 templates')")
     press_run(page)
     assert "one network of width 32 for 2 kinds of cells, proved on all 16 local states" in page.inner_text("#facts")
-    page.select_option("#rounding", "sign")  # takes networks of the whole state
-    press_run(page)
+    page.select_option("#network-tile", "all")
+    page.click("#train")
+    page.wait_for_selector("#failure:not([hidden])")
     assert "network takes at most 256 examples here; this program has 400" in page.inner_text("#failure")
     page.fill("#bits", "99999")
     page.wait_for_selector("html[data-checked=wrong]")
@@ -187,6 +188,17 @@ def test_without_a_server_the_page_says_so(browser: Any, server: Any) -> None:
     context.close()
 
 
+# Blocks of 23 kinds: each has one template more than the one before.
+MANY_KINDS = "bits x[115]\n" + "".join(
+    f"block {' '.join(f'x[{5 * at + bit}]' for bit in range(1, 6))}\n"
+    + "".join(
+        f"when {' '.join(f'x[{5 * at + bit + 1}]={config >> bit & 1}' for bit in range(5))} write x[1]\n"
+        for config in range(1, at + 2)
+    )
+    for at in range(23)
+)
+
+
 def test_only_engines_that_fit_are_offered_and_the_reason_is_said(visit: Visit) -> None:
     page = visit()
     choose(page, "sbn")
@@ -194,20 +206,23 @@ def test_only_engines_that_fit_are_offered_and_the_reason_is_said(visit: Visit) 
     page.select_option("#machine", "A")
     until(page, "document.getElementById('verdict').textContent.includes('3,082 templates')")
     offered = "[...document.getElementById('engine').options].filter(o => !o.disabled).map(o => o.value)"
-    assert page.evaluate(offered) == ["templates", "limit", "sampled", "network"]  # of cells, which are few
-    page.select_option("#rounding", "sign")
-    assert page.evaluate(offered) == ["templates", "limit", "sampled"]  # the whole state's are many
+    for rounding in ("calibrated", "sign"):  # a network is of cells, which are few, under both
+        page.select_option("#rounding", rounding)
+        assert page.evaluate(offered) == ["templates", "limit", "sampled", "network"]
     press_run(page)
     assert not page.is_visible("#failure")
     assert shown_outputs(page) == {"a": "2", "b": "4", "c": "7", "d": "9"}
     choose(page, "addition")
     until(page, "document.getElementById('verdict').textContent.includes('40 templates')")
     assert page.evaluate(offered) == ["templates", "limit", "sampled", "network"]
-    page.select_option("#engine", "sampled")
-    page.fill("#bits", "300")
-    until(page, "document.getElementById('verdict').textContent.includes('1,200 templates')")
-    expected = "The engine kernel takes at most 700 examples here; this program has 1,200"
+    page.select_option("#engine", "network")
+    choose(page, "rules")
+    page.fill("#text", MANY_KINDS)
+    until(page, "document.getElementById('verdict').textContent.includes('276 templates')")
+    expected = "The engine network takes at most 256 examples here; the cells of this program have 276"
     assert page.inner_text("#engine-text") == expected
+    page.select_option("#engine", "limit")
+    assert page.evaluate(offered) == ["templates", "limit", "sampled"]
 
 
 def test_another_program_clears_results_and_inputs_of_the_former_one(visit: Visit) -> None:

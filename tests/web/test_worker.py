@@ -75,7 +75,7 @@ def test_an_interpreter_that_is_gone_for_a_while(tmp_path: Path) -> None:
         assert server.http.get("/").status_code == 200
         python.write_text("#!/bin/sh\nexit 3\n")  # it starts, and ends before it is ready
         python.chmod(0o700)
-        assert "cannot be started: it ended" in ended(server)
+        assert "cannot be started: the process ended" in ended(server)
         (tmp_path / "away").rename(python)
         assert ended(server) == "done"
         assert server.said() == ""
