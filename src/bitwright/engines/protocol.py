@@ -46,9 +46,9 @@ class Batch(ABC):
         """Replaces every state by its successor."""
 
     def leap(self, most: int, stops: Sequence[int] = (), counted: Sequence[int] = ()) -> int:  # noqa: ARG002
-        """Makes 1 to `most` steps and returns how many.
+        """Takes 1 to `most` steps and returns how many.
 
-        It stops after a step that changes nothing, or after which a bit in `stops` is on in some state.
+        It stops after a step that changes nothing, or once a bit in `stops` is on in some state.
         """
         self.step()
         self.counted = sum(bool(self.bit(bit)[0]) for bit in counted)
@@ -85,7 +85,7 @@ class Batch(ABC):
         """Continues with only some of the states."""
 
     def margin(self) -> FloatArray | None:  # (batch,)
-        """The margin of the last leap, or of all steps so far; None if no bit is rounded."""
+        """The margin of the last leap, or of all steps so far; None if no bits are rounded."""
         return None
 
     def rounded(self) -> NDArray[np.floating] | None:  # (batch, k)

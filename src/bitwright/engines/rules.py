@@ -87,7 +87,7 @@ class RuleEngine(Engine):
         return TableBatch(self.packed, states[0], None if self.rounding is None else self.packed.margins_of_limit)
 
     def decide(self, matches: Words, bits: Words) -> None:  # (K, words) -> (k, words)
-        """Writes the next bits: those that the matches set and the decisions allow."""
+        """Writes the next bits: those set by the matches and allowed by the decisions."""
         rules = self.rules
         rules.write(matches, bits)
         fails_from = self.decisions.fails_from if self.rounding == "sign" else None
@@ -161,7 +161,7 @@ def one_by_one(program: Program, states: BoolArray) -> bool:
     """Whether runs from these states are faster one by one.
 
     A step in words looks at all templates, for up to 64 states at once; one from a table looks at the cells that move.
-    How many these are shows in the first run.
+    The first run shows how many cells move.
     """
     few, words = len(states), program.templates * -(-len(states) // 64)
     if few < 2 or words < 64 * few or not (program.templates >= LARGE or loops_loaded()):

@@ -61,7 +61,7 @@ class TrainingError(BitwrightError):
 class Schedule:
     """The constants of full-batch gradient descent on 1/2 sum (F - Y)^2.
 
-    Each step first subtracts `common` times their mean over all examples from an output's errors.
+    Each step first subtracts from an output's errors `common` times their mean over all examples.
     """
 
     rate: float
@@ -83,7 +83,7 @@ def balanced_schedule(shape: NetworkShape) -> Schedule:
 
 
 def nesterov_schedule(low: float, high: float) -> Schedule:
-    """Returns steps with Nesterov's momentum for a kernel with these ends of its spectrum.
+    """Returns steps with Nesterov's momentum for a kernel whose spectrum has these extremes.
 
     With heavy ball the largest eigenvalues oscillate until the smallest have converged; if they are far apart, this
     drives a network of finite width far from its start.
@@ -94,7 +94,7 @@ def nesterov_schedule(low: float, high: float) -> Schedule:
 
 
 def expected_steps(tolerance: float, kernel: tuple[float, float] | None = None) -> int:
-    """Estimates the number of steps on templates, or on examples whose kernel has these ends of its spectrum."""
+    """Estimates the number of steps on templates, or on examples whose kernel's spectrum has these extremes."""
     if kernel is None:
         return max(2, round(log(1 / tolerance) / 2))
     return max(1, round(1.2 * log(1 / tolerance) * sqrt(kernel[1] / kernel[0])))

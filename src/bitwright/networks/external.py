@@ -81,7 +81,7 @@ class Model:
         return {name: tensor_sha256(array) for name, array in self.stack.tensors.items()}
 
     def outputs(self, rows: NDArray[Any]) -> BoundedOutputs:  # (batch, columns) of 0 and 1
-        """Returns its outputs; raises InputError if its runtime computes others."""
+        """Returns its outputs; raises InputError if its runtime computes different ones."""
         found = self.stack(rows)
         if self.runtime is not None:
             try:

@@ -107,7 +107,7 @@ def _thresholds(
 
 
 def sum_scale(n: IntArray, examples: int, width: int, rounded: Rounded) -> FloatArray:
-    """Returns the sum G of an average output of 1: gain sqrt(n K h) / (s1 s2)."""
+    """Returns the sum G that corresponds to an average output of 1: gain sqrt(n K h) / (s1 s2)."""
     factor = rounded.gain / (rounded.scale_first * rounded.scale_last)
     return np.asarray(factor * np.sqrt(n * float(examples) * width))
 

@@ -57,7 +57,7 @@ class ExecutionSet:
 
     @cached_property
     def kernel(self) -> tuple[float, float]:
-        """The ends of the training kernel's spectrum."""
+        """The extremes of the training kernel's spectrum."""
         return kernel_ends(self.set.inputs())
 
     def steps(self, tolerance: float) -> int:

@@ -244,7 +244,7 @@ class Algorithm(Shown):
         return {word.name: from_bits(state[list(word.bits)], word.signed) for word in self.outputs}
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the contents in the form that `bitwright show --json` prints.
+        """Returns the algorithm's contents in the form that `bitwright show --json` prints.
 
         >>> from bitwright import addition
         >>> contents = addition(4).to_dict()

@@ -145,7 +145,7 @@ def whole_kind(program: Program) -> Kind:
 
 
 def pattern_of(programs: Sequence[Program], tile: Tile = 1) -> Pattern:
-    """Builds the pattern of several programs; combines `tile` neighbouring cells, or "all", into one."""
+    """Builds the pattern of several programs, with `tile` neighbouring cells (or "all") combined into one."""
     if tile == "all":
         if len(programs) != 1:
             raise InputError(

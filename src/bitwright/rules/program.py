@@ -70,9 +70,9 @@ class Program(FrozenArrays, Shown):
     ) -> Program:
         """Builds a program from tables of bits, blocks and templates; raises ProgramError with all problems.
 
-        Blocks are lists of bits; templates are tuples of block, configuration and writes. Bits are given by name or by
-        number, blocks by number, both from 0. A configuration is a number whose bit j is the value of the j-th bit in
-        the block. The writes of a template that writes nothing are None. Each block and template is a separate family.
+        Blocks are lists of bits; templates are tuples of block, configuration and writes. Bits are given by name or
+        number, and blocks by number, counting from 0. A configuration is a number whose bit j is the value of the j-th
+        bit in the block. The writes of a template that writes nothing are None. Each block and template is a separate family.
 
         >>> Program.from_tables(
         ...     ["p[1]", "p[2]", "flag"],

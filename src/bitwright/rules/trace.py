@@ -23,7 +23,7 @@ _MOST_STEPS_SHOWN, _MOST_BITS_SHOWN = 1_000, 20_000
 class Trace(Shown):
     """The states of a run, from its start at step 0 to its end; `print` displays them.
 
-    A trace needs only a layout. With its program it also provides the matches, which are computed from the states on
+    A trace needs only a layout. If it has its program, it also provides the matches, computed from the states on
     request.
 
     >>> from bitwright import addition, run

@@ -169,7 +169,7 @@ class Ending(ABC):
         """Which states are done after the latest step, (batch,); None if none is."""
 
     def most_steps(self, view: View) -> int:  # noqa: ARG002
-        """How many steps can be made at once without passing an end that does not stop a leap."""
+        """How many steps can be taken at once without passing an end that does not stop a leap."""
         return ENDLESS
 
     def at_limit(self, limit: int) -> bool:  # noqa: ARG002
@@ -191,7 +191,7 @@ class HaltBit(Ending):
 
 
 class FixedPoint(Ending):
-    """Done when a step changes nothing; that step is not counted and may go beyond the limit."""
+    """Done when a step changes nothing; that step is not counted and may exceed the limit."""
 
     extra_steps = 1
     ends_at_rest = True

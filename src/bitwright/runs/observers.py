@@ -29,7 +29,7 @@ class View:
 
     @property
     def beyond(self) -> bool:
-        """Whether the last step only checked if a run was done at its limit, and does not belong to the run."""
+        """Whether the last step only checked whether a run was done at its limit, and is not part of the run."""
         return self.step > self.limit
 
 

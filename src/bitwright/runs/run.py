@@ -179,7 +179,7 @@ class Run(Shown):
     def nodes(self) -> dict[Hashable, dict[str, Any]]:
         """The outputs of each node of a graph by name; None for no value.
 
-        The output of ports is a list: of neighbours for flags, otherwise of (neighbour, value) pairs.
+        The output of ports is a list: of neighbours for flags, and otherwise of (neighbour, value) pairs.
 
         >>> from bitwright import parse, run
         >>> from bitwright.rules import Topology

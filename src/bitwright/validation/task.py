@@ -160,7 +160,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class BrokenBound:
-    """An input whose run met a state with more matches than declared."""
+    """An input whose run reached a state with more matches than declared."""
 
     index: int
     inputs: dict[str, int]
@@ -168,7 +168,7 @@ class BrokenBound:
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts of inputs, runs and visited states; the tallies of several batches can be added."""
+    """Counts of inputs, runs and visited states; the tallies of several batches can be added up."""
 
     inputs: int = 0  # inputs that were run
     outside: int = 0  # inputs skipped because a `where` line is false
@@ -214,7 +214,7 @@ class Tally:
 
     @property
     def undecided(self) -> int:
-        """The number of runs not known to be right or wrong."""
+        """The number of runs that are not known to be right or wrong."""
         return self.unfinished - self.endless + self.unjudged
 
     @property

@@ -1,4 +1,4 @@
-"""Validation: every input, or many random ones, run to the end and compared with an oracle."""
+"""Validation: every input, or many random ones, are run to the end and compared with an oracle."""
 
 from __future__ import annotations
 

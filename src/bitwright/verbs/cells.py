@@ -50,7 +50,7 @@ def train_on_pattern(
 ) -> Network:
     """Trains on a pattern, quantizes, and checks every local state; if one is wrong, tries the next seed.
 
-    With `executions`, trains on these instead of the pattern's templates, and quantizes using only them. `runs` is the
+    If `executions` are given, training and quantization use only them, not the pattern's templates. `runs` is the
     algorithm, for a network of its whole state.
     """
     descend = descend or (lambda program, recipe: train(program, recipe, executions=executions))

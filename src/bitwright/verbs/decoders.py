@@ -33,7 +33,7 @@ def certify_decoder(
     seconds: float | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> Decision:
-    """Decides whether a decoder is correct on every input of a task; see `certify` for the arguments."""
+    """Determines whether a decoder is correct on every input of a task; see `certify` for the arguments."""
     columns = _as_task(task)
     if not isinstance(decoder, Decoder):
         raise InputError(
@@ -83,7 +83,7 @@ def describe_file(path: Path) -> dict[str, Any]:
 def certify_file(
     task: Path, network: Path | None, output: Path | None, *, seconds: float | None, tell: Teller
 ) -> Decision:
-    """Decides the decoder in a file, and writes the certificate to `output` unless that is None."""
+    """Proves or refutes the decoder in a file, and writes the certificate to `output` unless that is None."""
     file = _named(task, network)
     if output is not None:
         if output.suffix != ".json":

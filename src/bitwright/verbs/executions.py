@@ -40,7 +40,7 @@ WIDER = 4  # times the width that suffices for the templates of cells
 class Sample:
     """A choice of executions to learn from: "runs", "states", a .npz file, or executions in memory.
 
-    `runs` selects every step of that many runs, `states` that many states, and `sample_seed` the random numbers;
+    `runs` selects every step of that many runs, `states` selects that many states, `sample_seed` seeds the sampling;
     "runs:20" and "states:500" are short forms. `labels` are "scaled" or "plain".
 
     >>> from bitwright import addition, train
@@ -95,7 +95,7 @@ def executions(
 ) -> Executions:
     """Returns states of a program, each with its successor, as input for `train` and `infer`.
 
-    `source` is "runs" (states that runs of random inputs visit), "states" (random states), or a .npz file. `runs`
+    `source` is "runs" (states visited by runs on random inputs), "states" (random states), or a .npz file. `runs`
     selects every step of that many runs, `states` that many states.
 
     >>> from bitwright import addition
@@ -158,7 +158,7 @@ def dataset(
 ) -> Summary:
     """Writes the training set of a program, or `executions`: states with their successors.
 
-    `padding` is the number of examples that never match to add. `executions` come from "runs" with random inputs, from
+    `padding` is the number of added examples that never match. `executions` come from "runs" on random inputs, from
     random "states", or from a `Sample`, which also sets their number.
 
     >>> from bitwright import addition

@@ -29,7 +29,7 @@ def is_folder(path: Path, given: object) -> bool:
 
 
 def save_folder(network: Network, path: Path, certificate: Certificate | None = None) -> list[Path]:
-    """Writes the files of a network. If no certificate is given, makes one by trying all states, provided they are few.
+    """Writes the files of a network. If no certificate is given, makes one by checking all states if there are few.
 
     The same network and certificate always produce the same bytes.
     """

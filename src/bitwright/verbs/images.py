@@ -256,7 +256,7 @@ class MemoryRange:
     words: Sequence[int] = ()
 
     def lines(self, bare: bool) -> Iterator[str]:
-        """Yields lines of a few words, each after its first address; a single word follows its requested name."""
+        """Yields lines of a few words, each after its first address; a single word comes after its requested name."""
         for at in range(0, len(self.words), _IN_A_LINE):
             shown = " ".join(map(str, self.words[at : at + _IN_A_LINE]))
             place = self.asked if self.first == self.last else self.first + at

@@ -44,7 +44,7 @@ _COPIED = ("input", "output", "start", "steps", "halt", "ensure", "invariant")
 
 
 class InferredRules(Report):
-    """Inferred rules and a report on how certain they are; false if there are none."""
+    """Inferred rules and a report on how certain they are; falsy if there are none."""
 
     @property
     def inferred(self) -> bool:
@@ -65,7 +65,7 @@ class InferredRules(Report):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Inference(InferredRules):
-    """The rules for one size, as far as the executions determine them.
+    """The rules for one size, to the extent that the executions determine them.
 
     >>> from bitwright import addition, executions, infer
     >>> found = infer(executions(addition(2), "states", states=300), blocks=addition(2))
@@ -242,7 +242,7 @@ class FamilyInference(InferredRules):
         """DETERMINED, SHORTEST, CONTRADICTION or NO FAMILY.
 
         DETERMINED means that all programs of the stated class that fit are the same, from the size `first` on.
-        SHORTEST means that there are others, or that there may be.
+        SHORTEST means that others fit, or may fit.
         """
         if self.found.contradiction is not None:
             return "CONTRADICTION"
@@ -264,7 +264,7 @@ class FamilyInference(InferredRules):
 
     @property
     def first(self) -> int:
-        """The size from which the theorem holds."""
+        """The smallest size from which the theorem holds."""
         return self._fitted.needs.first
 
     @cached_property
@@ -463,7 +463,7 @@ def infer(
             size, such as `{5: five, 6: six}`. Executions made by bitwright record their size.
         blocks: the bits that are read together: the blocks of a program or of a rule text, or a text such as
             `"p[1] q[1]; c[1]"`. `find` searches for the smallest blocks that explain the executions.
-        let: the name of the size; by default the name that the executions record, or `l`.
+        let: the name of the size; by default, the name recorded in the executions, or `l`.
         lines: rule text added to the program for every size, such as `output sum = c[l] p`.
         progress: True for lines on standard error, or a function that takes the work done and the total.
 

@@ -62,7 +62,7 @@ def pasted_image(
 
 
 def drawn_graph(names: Sequence[str], edges: Sequence[Sequence[int]], directed: bool) -> NamedGraph:
-    """Returns a graph of named nodes, with edges given by the numbers of their ends; raises InputError if invalid."""
+    """Returns a graph of named nodes, with edges given by their endpoints' numbers; raises InputError if invalid."""
     if not names:
         raise InputError("a graph needs at least one node; add one")
     if len(set(names)) < len(names):

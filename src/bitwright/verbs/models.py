@@ -35,7 +35,7 @@ def fit_model(
 ) -> tuple[FittedModel, Pattern]:
     """Returns a network with its columns, and the program or the kinds of cells that it is for.
 
-    Of the ways in which a network can read a program, exactly one must fit its numbers of columns.
+    Exactly one of the ways in which a network can read a program must fit its numbers of columns.
     """
     model = as_model(model)
     inputs, outputs = model.stack.inputs, model.stack.outputs
@@ -63,7 +63,7 @@ def _ways(subjects: Programs, sizes: SizesAsked | None, tile: Tile | None) -> It
 
 
 def kinds_of(programs: Programs, sizes: SizesAsked | None = None) -> Pattern:
-    """Returns one cell of every kind in these programs: at every size if that can be proved, else at their own."""
+    """Returns one cell of every kind in these programs: at every size if this can be proved, otherwise at their own."""
     every = sizes is None and len(programs) == 1
     looked = at_every_size_or_own(programs[0]) if every else in_sizes(programs, sizes)
     return pattern_of([one.program for one in looked.programs])

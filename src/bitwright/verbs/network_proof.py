@@ -67,7 +67,7 @@ def network_target(
     domain: str | None = None,
     claimed: Certificate | None = None,
 ) -> ProofTarget:
-    """Returns a network, and the program or the cells of programs for which it is to be proved."""
+    """Returns a network, and the program or the cells of programs that it is to be proved for."""
     weights: IntegerNetwork | FittedModel
     if is_model(network):
         model = as_model(network)

@@ -33,7 +33,7 @@ _MACHINES = "bitwright.machines.programs"
 
 @dataclass(frozen=True)
 class MachineChoice:
-    """The machine that a program runs on; settings that are None are those of the program."""
+    """The machine that a program runs on; a setting that is None is taken from the program."""
 
     letter: str | None = None  # A or B for SBN, V for SUBLEQ
     words: int | None = None
@@ -156,7 +156,7 @@ def opened(
 
 
 def named_algorithm(name: str, bits: int = 4, order: Sequence[int] | None = None, counter: bool = False) -> Algorithm:
-    """Returns a shipped algorithm; a permutation without an order reverses the bits."""
+    """Returns a shipped algorithm; if no order is given, a permutation reverses the bits."""
     from bitwright.rules.algorithms import addition, multiplication, permutation
     from bitwright.rules.algorithms.arithmetic import check_bits
 

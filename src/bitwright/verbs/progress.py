@@ -48,7 +48,7 @@ _said: set[str] = set()  # in this process
 
 
 def say_compiling(tell: Teller | None = None) -> bool:
-    """Reports that loops are compiled before the first of many runs; returns whether any have to be.
+    """Reports that loops are being compiled before the first of many runs; returns whether any have to be.
 
     In Python, the note is printed once, on standard error, even if there is no listener.
     """

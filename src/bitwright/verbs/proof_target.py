@@ -55,7 +55,7 @@ class ProofTarget:
 
     @property
     def graphs(self) -> str | None:
-        """For single cells of a node program, the graphs on which all cells are of these kinds."""
+        """For the single cells of a node program, the graphs on which all cells are of these kinds."""
         return self.programs.graphs if self.cells and self.tile == 1 else None  # tiles depend on the graph
 
 

@@ -18,7 +18,7 @@ def refuse(why: str, **given: object) -> None:
 
 @dataclass(frozen=True, repr=False)
 class Summary(Shown, Report):
-    """A headline, rows and data; false if it reports a problem."""
+    """A headline, rows and data; falsy if it reports a problem."""
 
     headline: str
     lines: Sequence[str] = ()

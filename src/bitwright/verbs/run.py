@@ -226,7 +226,7 @@ def as_array(name: str, value: Any) -> Any:
 
 
 def check_values(what: Algorithm | NodeProgram, names: Iterable[str], options: Sequence[str]) -> None:
-    """Raises InputError for a name that is not an input and resembles an option more than an input."""
+    """Raises InputError for a name that is not an input and is more similar to an option than to an input."""
     words = what.schema().inputs if is_node_program(what) else what.inputs
     known = [word.name for word in words]
     for name in names:

@@ -116,9 +116,9 @@ def size(
         what: a program; for a node program, its cells.
         delta: the maximum probability that any bit is wrong.
         of: "ensemble", or "network" for the width of a network.
-        n: how the matches of an ensemble are bounded: "blocks", "declared" or "reachable", as in `certify`.
+        n: for an ensemble, how the number of matches is bounded: "blocks", "declared" or "reachable", as in `certify`.
         domain: what must be correct: for an ensemble, one "input", all "inputs" (the default) or all steps of all
-            "runs"; for a network, all "states" (the default) or the states of "runs".
+            "runs"; for a network, all "states" (the default) or only the states that occur in "runs".
         padding: the number of examples that never match.
         tile: size networks of the program's cells, treating this many as one; "all" (the default) is the whole state.
         progress: True for lines on standard error, or a function that takes the work done and the total.

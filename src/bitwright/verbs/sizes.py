@@ -44,7 +44,7 @@ class InSizes:
 
     @property
     def graphs(self) -> str | None:
-        """For a node program, the graphs that these programs represent: `every graph`, or graphs of some sizes."""
+        """For a node program, the graphs that these programs represent: `every graph`, or graphs of certain sizes."""
         schemas: list[Any] = [one for one in self.programs if is_a(one, f"{_NODES}:NodeSchema")]
         if not schemas or self.proof is not None:
             return "every graph" if schemas else None
@@ -67,7 +67,7 @@ class InSizes:
 
 
 def at_size(name: str, size: str | None) -> str:
-    """Names a program at some sizes: `k2 at D=1`, `addition at 4 bits`."""
+    """Names a program with its sizes: `k2 at D=1`, `addition at 4 bits`."""
     if not size:
         return name
     if size == EVERY:
@@ -149,7 +149,7 @@ def in_sizes(programs: Programs, sizes: SizesAsked | None = None) -> InSizes:
 
 
 def in_claimed_sizes(claimed: str | None, programs: Programs, sizes: SizesAsked | None) -> InSizes:
-    """Returns the programs at the sizes that a certificate claims; raises ProofError if they do not exist there."""
+    """Returns the programs at the sizes that a certificate claims; raises ProofError if they do not exist at those."""
     if claimed is None:
         return in_sizes(programs, sizes)
     if sizes is not None and sizes != claimed and in_sizes(programs, sizes).text != claimed:

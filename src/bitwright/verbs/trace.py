@@ -40,7 +40,7 @@ def check_trace(
 def write_trace(done: Run, path: str | PathLike[str], only: Sequence[str] = ()) -> str:
     """Writes a recorded run to a .html, .txt or .npz file; returns a line that describes it.
 
-    `only` lists the names to show in a text; by default a text has all bits, or the memory of a machine.
+    `only` lists the names to show in a text; by default, a text shows all bits, or the memory of a machine.
 
     >>> from bitwright import addition, run
     >>> write_trace(run(addition(4), p=11, q=6, record=True), "addition.txt")

@@ -88,13 +88,13 @@ def train(
         what: a program, or a list of programs.
         sizes: train on the kinds of cells of all these sizes, such as "1..64", "l=1..64" or range(1, 65).
         tile: the number of neighbouring cells treated as one; "all" for the whole state of one program, at one size.
-        executions: learn from "runs", random "states", a .npz file or the result of `executions`, and not from
+        executions: learn from "runs", random "states", a .npz file or the result of `executions` instead of
             templates; a `Sample` also sets their number.
-        width: hidden units; by default the smallest of 32, 64, ... that is proved with a margin of 0.1 or more or, if
-            none is, the width that the width law suggests.
+        width: hidden units; by default, the smallest of 32, 64, ... at which the network is proved with a margin of 0.1
+            or more or, if there is none, the width that the width law suggests.
         seed: the first random seed of the initial weights.
         seeds: the number of seeds to try until every local state is correct; 10 by default.
-        padding: the number of examples that never match to add to the training set.
+        padding: the number of examples that never match, added to the training set.
         tolerance: training ends once every output is this close to its label; 0.001 by default, 0.01 for executions.
         weight_bits: the number of bits per integer weight, from 2 to 8.
         device: "cpu", or "cuda" to train with PyTorch on a GPU.

@@ -44,13 +44,13 @@ def validate(
 ) -> Validation:
     """Runs every input (or `random` inputs) through an engine, and checks every output and every step.
 
-    Every step is compared with the rules, and every `ensure` line must be true after every run that ends. Without an
-    `oracle`, outputs are compared with the plain interpreter for SBN code, with `ensure` lines that mention every
-    output, or otherwise with the outputs of the rules.
+    Every step is compared with the rules, and every `ensure` line must be true after every run that ends. If there is
+    no `oracle`, outputs are checked by the plain interpreter for SBN code, by the `ensure` lines if they mention every
+    output, or otherwise by the rules.
 
     Args:
         what: the program.
-        oracle: a function that takes the inputs by name and returns the output, or a dictionary of outputs; None where
+        oracle: a function that takes the inputs by name and returns the output, a dictionary of outputs, or None if
             a run never ends. With several `workers`, or a file to `resume` from, it is named as "module:function".
         engine: an engine or its name; by default "network" if a network is given, else "limit".
         network: a trained network.

@@ -132,7 +132,7 @@ def on_among(words: Any, places: Any) -> int:
 
 @compiled
 def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> int:
-    """Takes up to `most` steps; stops early after a step that changes nothing or turns on one of the `stops`.
+    """Takes up to `most` steps; stops early once a step changes nothing or one of the `stops` is on.
 
     A cell rests if it is empty or only keeps its bits; all others are active, including cells that act when empty. A
     step reduces every active cell to the bits that it keeps, then sets the targets of all wires that are on. A cell
