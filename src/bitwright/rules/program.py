@@ -72,7 +72,7 @@ class Program(FrozenArrays, Shown):
 
         Blocks are lists of bits; templates are tuples of block, configuration and writes. Bits are given by name or
         number, and blocks by number, counting from 0. A configuration is a number whose bit j is the value of the j-th
-        bit in the block. The writes of a template that writes nothing are None. Each block and template is a separate family.
+        bit in the block. A template that writes nothing has the writes None. Each block and template is its own family.
 
         >>> Program.from_tables(
         ...     ["p[1]", "p[2]", "flag"],
