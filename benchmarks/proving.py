@@ -13,8 +13,8 @@ from bitwright.engines.make import make_engine
 from bitwright.proofs.certificate import certify
 from bitwright.theory.closed_form import weights
 from bitwright.theory.decisions import declared_range
-from bitwright.theory.predictor import Predictor
 from bitwright.theory.proof import smallest_examples
+from paper.dense import Predictor
 
 
 def rows() -> Iterator[Row]:

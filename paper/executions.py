@@ -20,8 +20,8 @@ from bitwright.rules.pattern import Pattern
 from bitwright.runs.successors import random_executions, random_states, successors
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.training_set import LABELS, StateSet, check_labels
-from bitwright.theory.predictor import Predictor
 from bitwright.theory.rounding import scale_weights
+from paper.dense import Predictor
 from paper.figures import Figure, Setting, Tables, collect
 from paper.style import COLOURS, MARKERS, label
 from paper.table import Row, Table, geometric

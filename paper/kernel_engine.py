@@ -10,8 +10,8 @@ from bitwright.engines.protocol import ArrayBatch, Engine
 from bitwright.rules import Program
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.training_set import TrainingSet
-from bitwright.theory.predictor import Predictor
 from bitwright.theory.rounding import Rounding, round_outputs
+from paper.dense import Predictor
 
 
 class KernelEngine(Engine):

@@ -9,7 +9,8 @@ import numpy as np
 from bitwright.common.bits import BoolArray
 from bitwright.common.errors import InputError, counted
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.predictor import Predictor, ntk
+from bitwright.theory.kernels import ntk
+from paper.dense import Predictor
 from paper.figures import Figure, Setting, Tables
 from paper.style import CENTRE, RIGHT, number
 from paper.table import Row, Table

@@ -14,7 +14,6 @@ from bitwright.machines import Machine
 from bitwright.machines.subleq import MachineV
 from bitwright.rules.trace import Trace
 from bitwright.theory.encoding.training_set import TrainingSet
-from bitwright.theory.predictor import Predictor
 from bitwright.validation import Validation
 
 THINGS = {name: getattr(bitwright, name) for name in dir(bitwright)}
@@ -24,7 +23,6 @@ CALLED = (  # classes whose methods people call; those of engines and batches ar
     bitwright.Builder,
     bitwright.Certificate,
     bitwright.Network,
-    Predictor,
     bitwright.Program,
     bitwright.Run,
     Trace,

@@ -16,7 +16,7 @@ from bitwright.theory.closed_form import variance, weights
 from bitwright.theory.encoding import PackedRules
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.ensemble import calibrated_size
-from bitwright.theory.predictor import Predictor
+from paper.dense import Predictor
 
 
 @pytest.mark.parametrize(("networks", "draws_made"), [(1, 2_000), (10, 500)] if LONG else [(3, 600)])

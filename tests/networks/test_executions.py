@@ -17,9 +17,10 @@ from bitwright.rules.pattern import Pattern
 from bitwright.runs.successors import successors
 from bitwright.theory.closed_form import FloatArray, spectrum
 from bitwright.theory.encoding.training_set import LABELS, Labels, StateSet, TrainingSet
-from bitwright.theory.predictor import Predictor, kernel_ends
+from bitwright.theory.kernels import kernel_ends
 from bitwright.theory.rounding import round_outputs
 from bitwright.verbs.executions import Sample, cell_set
+from paper.dense import Predictor
 from paper.kernel_engine import KernelEngine
 
 ALGORITHM = addition(2)

@@ -12,7 +12,8 @@ from bitwright import InputError
 from bitwright.theory.closed_form import KINDS, Kind, beta, covariance, delta, spectrum, variance, weights
 from bitwright.theory.decisions import rho
 from bitwright.theory.intervals import enclose, precision
-from bitwright.theory.predictor import Predictor, check_size, kernel, nngp, ntk
+from bitwright.theory.kernels import nngp, ntk
+from paper.dense import Predictor, check_size, kernel
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from bitwright.theory.closed_form import FloatArray, variance, weights
 from bitwright.theory.decisions import declared_range
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.ensemble import log_inputs, sign_size
-from bitwright.theory.predictor import Predictor, nngp, ntk
+from bitwright.theory.kernels import nngp, ntk
+from paper.dense import Predictor
 
 PI = np.pi
 

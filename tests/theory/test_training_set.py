@@ -9,7 +9,7 @@ from programs import CASES, Case
 
 from bitwright import InputError, addition
 from bitwright.theory.encoding.training_set import TrainingSet
-from bitwright.theory.predictor import Predictor
+from paper.dense import Predictor
 
 
 @for_each("case", CASES)

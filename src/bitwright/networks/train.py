@@ -31,7 +31,7 @@ from bitwright.networks.descent import (
 from bitwright.networks.network import FloatNetwork, LearntFrom, Origin
 from bitwright.rules import Program
 from bitwright.theory.encoding.training_set import StateSet, TrainingSet
-from bitwright.theory.predictor import MAX_EXAMPLES, kernel_ends
+from bitwright.theory.kernels import MAX_EXAMPLES, kernel_ends
 
 MOST_STEPS = 100_000  # of gradient descent; longer training is refused
 
