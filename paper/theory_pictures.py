@@ -10,8 +10,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from bitwright import addition, size
+import numpy as np
+
+from bitwright import addition
+from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import beta, weights
+from bitwright.theory.width_plan import regions_of
+from paper.width_integrals import Sums, spread
 
 ON, OFF, INK, SOFT = "#1f6fb2", "#9aa3ad", "#1c2126", "#6b7480"
 GOOD, BAD = "#23803f", "#b3362b"
@@ -129,27 +134,33 @@ def rounding(examples: int = 40, n: int = 8, most: int = 24) -> str:
 
 def width() -> str:
     """How one trained network scatters around the number of matching writers, by the law."""
-    worst = size(addition(4), of="network").to_dict()["worst"]
+    program = addition(4).program
+    (region,) = regions_of(Pattern.of_state(program))
+    matched = region.sample(1 << 13, np.random.default_rng(0))  # all states
+    n, m = matched.sum(axis=1), matched @ program.write_matrix
+    law = spread(n[:, None], m, program.writers, program.templates, Sums.of(m, program.writers), 1)
+    law[m > 1] = 0
+    state, bit = np.unravel_index(law.argmax(), law.shape)
     rows = (128, 512, 2048)
 
-    def bell(zero: float, centre: float, spread: float, colour: str) -> str:
+    def bell(zero: float, centre: float, deviation: float, colour: str) -> str:
         points = []
         for step in range(121):
-            x = centre + (step / 60 - 1) * 4 * spread
+            x = centre + (step / 60 - 1) * 4 * deviation
             if -0.85 <= x <= 1.85:
-                high = 62 * math.exp(-((x - centre) ** 2) / (2 * spread**2)) * min(1, 0.18 / spread) ** 0.5
+                high = 62 * math.exp(-((x - centre) ** 2) / (2 * deviation**2)) * min(1, 0.18 / deviation) ** 0.5
                 points.append(f"{200 + (x - 0.5) * 140:.1f} {zero - high:.1f}")
         return f'<path d="M{"L".join(points)}" stroke="{colour}" fill="{colour}" fill-opacity="0.14" stroke-width="2"/>'
 
     def parts() -> Iterator[str]:
         yield text(14, 20, "Estimate ẑ of one network, addition of 4 bits")
-        yield text(14, 37, f"worst case: n = {worst['n']}, c = {worst['c']}", "start", SOFT)
+        yield text(14, 37, f"worst case: n = {n[state]}, c = {program.writers[bit]}", "start", SOFT)
         for place, hidden in enumerate(rows):
-            zero, spread = 128 + 92 * place, math.sqrt(2 * worst["ratio"] / hidden)
+            zero, deviation = 128 + 92 * place, law[state, bit] / math.sqrt(hidden)
             yield line(14, zero, WIDE - 14, zero, SOFT)
-            yield bell(zero, 0, spread, OFF) + bell(zero, 1, spread, ON)
+            yield bell(zero, 0, deviation, OFF) + bell(zero, 1, deviation, ON)
             yield text(14, zero - 58, f"{hidden:,} units")
-            yield text(14, zero - 43, f"σ = {spread:.2f}", "start", SOFT)
+            yield text(14, zero - 43, f"σ = {deviation:.2f}", "start", SOFT)
         bottom = 128 + 92 * (len(rows) - 1)
         yield line(200, 62, 200, bottom + 6, GOOD, ' stroke-width="2" stroke-dasharray="6 4"')
         yield text(200, bottom + 22, "½", "middle", GOOD)

@@ -17,7 +17,7 @@ from bitwright.rules.algorithms import addition, multiplication, permutation
 from bitwright.rules.pattern import Pattern, pattern_of
 from bitwright.theory import width_plan
 from bitwright.theory.closed_form import FloatArray, weights
-from bitwright.theory.width_plan import Region, WidthField, worst_error
+from bitwright.theory.width_plan import Region, WidthField, worst_needs
 from paper.table import Row
 from paper.training import Plan, Recipe, initial_weights, train
 from paper.width_integrals import Sums, spread
@@ -174,8 +174,7 @@ def exact_rows(_: object, job: ExactJob) -> list[Row]:
     states = sum(len(matched) for matched, _ in parts)
     if job.quantity == "predicted":
         field = WidthField(program, program.templates)
-        places = [(matched, own, None) for matched, own in parts]
-        need = worst_error(field, places, draws=1, units=512, seed=job.seed).needs[0]
+        need = worst_needs(field, parts, draws=1, units=512, seed=job.seed)[0]
         return [(*astuple(job), program.templates, states, float(need**2))]
     width = 32.0
     while not is_exact(program, parts, 2 * round(width / 2), job.seed):

@@ -28,7 +28,6 @@ TITLES = {
     "show-network": "`show` of a network file",
     "show-decoder": "`show` of a decoder file",
     "train-decoder": "`train` of a task (.task)",
-    "size-network": "`size --of network`",
 }
 
 

@@ -22,10 +22,10 @@ from typing import Any
 from bitwright import Algorithm, addition, multiplication, parse, permutation
 from bitwright.networks import TrainingError
 from bitwright.proofs.exhaustion.certificate import certify_network
-from bitwright.proofs.width import NetworkWidth, network_width
 from bitwright.rules import load
 from bitwright.rules.pattern import Pattern, pattern_of
 from bitwright.verbs.cells import quantized, train_on_pattern
+from paper.network_width import NetworkWidth, network_width
 from paper.training import Plan, Recipe, descend, train
 from paper.width_law_measure import SpreadJob, spread_rows, star
 

@@ -115,19 +115,10 @@ def test_all_verbs_speak_of_the_same_examples_and_matches(
     assert document(capsys, "add 5 6")["examples"] is None  # the rules were trained on nothing
 
 
-def test_how_many_networks_or_how_wide_a_one(capsys: Captured) -> None:
+def test_how_many_networks(capsys: Captured) -> None:
     found = document(capsys, "size addition --bits 10 --delta 0.01")
     assert [found[name]["networks"] for name in ("sign", "sign_tight", "calibrated")] == [34_512, 8_344, 50]
     assert "34,512" in call(capsys, "size addition --bits 10")[1]
-    found = document(capsys, "size multiplication --bits 30 --tile 1")
-    assert (found["examples"]["calibrated"], found["n_max"], found["n_source"]) == (33, 5, "cells")
-    for more in ([], ["--domain", "runs"], ["--tile", "1"]):
-        code, out, _ = call(capsys, "size addition --bits 3 --of network", *more)
-        found = document(capsys, "size addition --bits 3 --of network", *more)
-        assert (code, found["proved"], found["order"], found["delta"]) == (0, False, 1, 0.01)
-        assert found["domain"] == ("cells" if "--tile" in more else more[-1] if more else "states")
-        assert 2 < found["width"] < 2_000
-        assert missing(out.splitlines()[0], f"{found['width']:,} 0.01 not proved") == []
 
 
 # A network.

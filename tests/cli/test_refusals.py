@@ -162,10 +162,7 @@ certify addition --network whole.safetensors --device gpu | 'gpu'
 certify addition --network cells.safetensors --domain runs | cells domain
 certify addition --tile 1 --network whole.safetensors | --tile --network
 size addition --delta 0 | delta 0 1, 0
-size addition --tile 1 --n declared | cells
-size addition --of network --n blocks | --n
-size addition --of network --tile 1 --domain runs | --domain
-size addition --bits 3000 --of network | cells
+size examples/graphs/bfs.bw | node program
 train addition -o x.pt | .safetensors
 train addition | --output -o
 train addition --sizes 0..3 -o x.safetensors | 1

@@ -51,7 +51,6 @@ trained = {
     "whole state": train(addition(3), tile="all", width=512).digest,
     "executions": train(addition(3), tile="all", width=512, executions="runs").digest,
     "cells": train(multiplication(4)).digest,
-    "width": of(size(addition(3), of="network", domain="runs").to_dict()),
 }
 print(json.dumps({"kernel": kernel_name(), "exact": exact, "trained": trained}))
 """

@@ -1,4 +1,4 @@
-"""The limit of networks of cells, kind by kind: its certificate and the size of ensembles, with n the cell's own."""
+"""The limit of networks of cells, kind by kind: its certificate, with n the cell's own."""
 
 import json
 from dataclasses import replace
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from cases import for_each
 
-from bitwright import Algorithm, Certificate, InputError, Program, addition, certify, multiplication, parse, size
+from bitwright import Algorithm, Certificate, InputError, Program, addition, certify, multiplication, parse
 from bitwright.common.errors import ProofError
 from bitwright.proofs.certificate import certify_cells
 from bitwright.proofs.certificate_file import check_certificate
@@ -116,25 +116,16 @@ def test_certificates_are_checked_again(crowded: Program, tmp_path: Path) -> Non
             Certificate.load(path).check(Algorithm("whole", program))
 
 
-def test_sizes_do_not_grow_with_the_program() -> None:
-    found = [size(multiplication(bits), tile=1).to_dict() for bits in (5, 50)]
+def test_certificates_do_not_grow_with_the_program() -> None:
     small, large = (certify(multiplication(bits), tile=1) for bits in (5, 50))
     assert replace(small.own, sizes="50") == large.own
-    assert found[0] == found[1]
-    networks = found[0]["calibrated"]["networks"]
-    assert networks * 100 < size(multiplication(50)).to_dict()["calibrated"]["networks"]
-    tiles = size(addition(8), tile=4).to_dict()
-    assert tiles["n_max"] == 8
-    assert tiles["calibrated"]["networks"] > size(addition(8), tile=1).to_dict()["calibrated"]["networks"]
-    assert tiles["calibrated"]["networks"] < size(addition(64)).to_dict()["calibrated"]["networks"]
 
 
 def test_what_does_not_go_with_cells() -> None:
-    for ask in (certify, size):
-        with pytest.raises(InputError, match=r"^n cannot be used with cells"):
-            ask(addition(4), tile=1, n="declared")
-        with pytest.raises(InputError, match=r"1 and 16.*99"):
-            ask(addition(4), tile=99)
+    with pytest.raises(InputError, match=r"^n cannot be used with cells"):
+        certify(addition(4), tile=1, n="declared")
+    with pytest.raises(InputError, match=r"1 and 16.*99"):
+        certify(addition(4), tile=99)
     assert certify(addition(4), tile=2) == certify(addition(4), tile=2)
 
 
@@ -144,7 +135,6 @@ def test_kinds_without_ports_leave_nothing_to_decide() -> None:
     pattern = pattern_of([program])
     assert [len(kind.ports) for kind in pattern.kinds] == [0, 1]
     assert certify(program, rounding="sign", tile=1).certified
-    assert size(program, tile=1).to_dict()["kinds"] == 2
     idle = Program.from_tables(["x"], [["x"]], [(0, 1, None)])
     with pytest.raises(InputError, match=r"program.*anything"):
         certify(idle, tile=1)

@@ -8,12 +8,13 @@ from whole import engine_of
 from bitwright import Algorithm, InputError, addition, multiplication
 from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Recipe, TrainingError, train
-from bitwright.proofs.width import network_width, suggested_width
+from bitwright.proofs.width import suggested_width
 from bitwright.rules import Builder
 from bitwright.rules.pattern import Pattern, pattern_of
 from bitwright.runs.successors import random_starts
 from bitwright.verbs.cells import quantized
 from paper.measurements.width_law import SPREAD, Case, exact_lines, spread_lines, voters
+from paper.network_width import network_width
 
 
 def whole(algorithm: Algorithm) -> tuple[Pattern, Algorithm]:

@@ -10,7 +10,8 @@ from bitwright import Program, addition, multiplication, permutation
 from bitwright.rules.pattern import Pattern, pattern_of
 from bitwright.theory.closed_form import Kind, weights
 from bitwright.theory.encoding.training_set import TrainingSet
-from bitwright.theory.width_plan import WidthField, WorstError, regions_of, rounded, scaled_bias
+from bitwright.theory.width_plan import WidthField, regions_of, rounded, scaled_bias
+from paper.network_width import WorstError, neighbours
 from paper.width_integrals import Sums, spread
 from tests.programs import crowded, random_program
 
@@ -85,7 +86,7 @@ def test_regions_have_all_states_and_only_those(make: Program) -> None:
     assert {row.tobytes() for row in met} <= every
     sampled = region.sample(count - 1, np.random.default_rng(2)) if count > 4 else met
     assert {row.tobytes() for row in sampled} <= every
-    more = region.neighbours(sampled[:3])
+    more = neighbours(region, sampled[:3])
     assert {row.tobytes() for row in more} <= every
     changed = [np.count_nonzero(np.bitwise_xor(row, sampled[:3]), axis=1).min() for row in more]
     assert max(changed) <= 2  # one template for another

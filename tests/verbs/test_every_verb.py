@@ -57,23 +57,9 @@ def test_what_cannot_be_inferred() -> None:
 @pytest.mark.parametrize(
     ("options", "given"),
     [
-        ([], {}),
-        (["--domain", "runs"], {"domain": "runs"}),
-        (["--padding", "5", "--delta", "0.2"], {"padding": 5, "delta": 0.2}),
-        (["--tile", "2"], {"tile": 2}),
-    ],
-)
-def test_widths(capsys: Captured, options: list[str], given: dict[str, Any]) -> None:
-    told = said(capsys, "size", "addition", "--bits", "2", "--of", "network", *options)
-    assert bw.size(SMALL, of="network", **given).to_dict() == told
-
-
-@pytest.mark.parametrize(
-    ("options", "given"),
-    [
         (["--domain", "input"], {"domain": "input"}),
         (["--domain", "runs"], {"domain": "runs"}),
-        (["--tile", "1", "--domain", "input"], {"tile": 1, "domain": "input"}),
+        (["--padding", "5", "--delta", "0.2"], {"padding": 5, "delta": 0.2}),
     ],
 )
 def test_sizes(capsys: Captured, options: list[str], given: dict[str, Any]) -> None:
@@ -84,9 +70,7 @@ def test_sizes(capsys: Captured, options: list[str], given: dict[str, Any]) -> N
 def test_sizes_that_cannot_be() -> None:
     for given, message in (
         ({"domain": "all"}, "inputs"),
-        ({"of": "networks"}, "of must be ensemble or network, got 'networks'; did you mean 'network'"),
-        ({"of": "network", "n": "blocks"}, "n cannot be used with a network"),
-        ({"tile": 20}, "tile must be between 1 and 16"),
+        ({"padding": -1}, "padding must be"),
     ):
         with pytest.raises(bw.InputError, match=message):
             bw.size(SMALL, **given)

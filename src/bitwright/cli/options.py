@@ -110,12 +110,9 @@ Options
     With --network, the states to check: states (all states, the default), runs (those visited by the runs on all
     inputs), or cells (all local states; the only choice for a network of cells).
 --domain NAME | size
-    What must be right. For an ensemble: one input, all inputs (the default) or all steps of all runs. With --of
-    network: all states (the default) or only the states that occur in runs.
+    What must be right: one input, all inputs (the default) or all steps of all runs.
 --delta P | size
     Maximum probability that any bit is wrong.
---of ensemble|network | size
-    What to compute: how many networks to average (ensemble), or the width of a single network by the width law.
 --to FORMAT | export
     {"; ".join(f"{form}: {what}" for form, what in FORMATS.items())}. By default, the suffix of -o selects it.
 --blocks LAYOUT|NAME|TEXT|find | infer
@@ -158,7 +155,7 @@ The engine
     (from the runs on all inputs).
 
 Networks
---tile N|all | show train certify size {_RUNS}
+--tile N|all | show train certify {_RUNS}
     Treat N neighbouring cells as one. 'all' treats the whole state as one cell; this covers only a single size.
 --networks N | {_RUNS}
     For --engine sampled: the number of networks to average.  [default: 1]
@@ -207,7 +204,6 @@ _MORE: dict[str, dict[str, Any]] = {
     "--check": {"is_flag": False, "flag_value": str(BESIDE)},
     "--tolerance": {"type": float},
     "--delta": {"type": float, "default": 0.01, "show_default": True},
-    "--of": {"default": "ensemble", "show_default": True},
     "--let": _MANY,
     "--machine": {"type": _machine},
     "--engine": {"default": "templates", "show_default": True},

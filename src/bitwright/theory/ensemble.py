@@ -6,7 +6,6 @@ the distance of the mean from the threshold. A union bound over bits, and over e
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from math import ceil, isfinite, log
 from typing import Any, Literal
@@ -16,10 +15,9 @@ import numpy as np
 from bitwright.common.bits import shorten
 from bitwright.common.errors import InputError, check_choice, listing
 from bitwright.rules import Algorithm, Program
-from bitwright.rules.pattern import Pattern
 from bitwright.rules.summary import never_written
 from bitwright.theory.closed_form import variance, weights
-from bitwright.theory.decisions import Range, blocks_range, cells_range, check_examples, deciding_kinds, training_size
+from bitwright.theory.decisions import Range, blocks_range, check_examples, training_size
 from bitwright.theory.proof import Feasible, check_range, least_means
 from bitwright.theory.rounding import ROUNDINGS
 
@@ -124,42 +122,21 @@ def calibrated_size(
 
 
 def sizes(
-    what: Algorithm | Pattern,
-    delta: float,
-    scope: Scope = "inputs",
-    within: Range | None = None,
-    *,
-    padding: int | None = None,
+    algorithm: Algorithm, delta: float, scope: Scope, within: Range, *, padding: int | None = None
 ) -> dict[str, Any]:
     """Returns all three sizes with their K and range of n, in a form for JSON.
 
     Args:
-        what: an algorithm, for networks of the entire state; or a pattern, for networks of cells that are correct in
-            every local state of every kind. Kinds share delta equally, and the result is the largest size that any
-            kind needs.
+        algorithm: what the networks are trained on.
         delta: the error probability.
         scope: one input, all inputs, or all runs.
-        within: the range of n, by default from the blocks.
+        within: the range of n.
         padding: examples to add to the templates; None for the number that the algorithm declares.
     """
     check_delta(delta)
-    how: dict[str, Any] = {"within": None}
-    if isinstance(what, Pattern):
-        kinds, program, within = deciding_kinds(what), what.program, cells_range(what)
-        programs = [what.alone(kind) for kind in kinds]
-        examples = dict.fromkeys(ROUNDINGS, program.templates + (padding or 0))
-        more = {"kinds": len(what.kinds), "local_states": what.local_states}
-    else:
-        program, within, more = what.program, within or blocks_range(what.program), {}
-        programs, how = [program], {"within": within}
-        examples = {rounding: training_size(what, rounding, padding) for rounding in ROUNDINGS}
-    share, by_sign = delta / len(programs), how | {"examples": examples["sign"]}
-    steps = None if isinstance(what, Pattern) else what.steps
-
-    def largest(size: Callable[[Program], EnsembleSize]) -> dict[str, Any]:
-        by_program = map(size, programs)  # None counts as infinite
-        return asdict(max(by_program, key=lambda item: (item.networks is None, item.networks or 0, item.ratio or 0)))
-
+    program = algorithm.program
+    examples = {rounding: training_size(algorithm, rounding, padding) for rounding in ROUNDINGS}
+    sign: dict[str, Any] = {"examples": examples["sign"], "within": within, "steps": algorithm.steps}
     return {
         "delta": delta,
         "scope": scope,
@@ -168,10 +145,9 @@ def sizes(
         "assumption": within.assumption,
         "covers": within.covers,
         "examples": examples,
-        "sign": largest(lambda p: sign_size(p, share, scope, steps=steps, **by_sign)),
-        "sign_tight": largest(lambda p: sign_size(p, share, scope, printed=False, steps=steps, **by_sign)),
-        "calibrated": largest(lambda p: calibrated_size(p, share, scope, examples=examples["calibrated"], **how)),
-        **more,
+        "sign": asdict(sign_size(program, delta, scope, **sign)),
+        "sign_tight": asdict(sign_size(program, delta, scope, printed=False, **sign)),
+        "calibrated": asdict(calibrated_size(program, delta, scope, examples=examples["calibrated"], within=within)),
         "program_id": program.id,
     }
 

@@ -1,7 +1,5 @@
 """Estimates the width that a single network needs by sampling the width law, without training.
 
-At this width, the worst of many states in draws of the law's Gaussian field is correct with probability 1 - delta.
-
 The first-order error of a network, in all states and bits at once, is the average of xi over its h/2 distinct hidden
 units. A draw of the field is therefore a normalized sum of xi over drawn units. Its covariance between any two states
 and bits equals that of the law, and it is nearly Gaussian by the central limit theorem.
@@ -19,7 +17,7 @@ The width must suffice for regions of states: the local states of each kind of c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, log, pi, sqrt
@@ -32,7 +30,6 @@ from bitwright.common.workers.linear_algebra import one_thread
 from bitwright.rules import Program
 from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray, Kind, diagonal, weights
-from bitwright.theory.ensemble import check_delta
 
 
 @one_thread()
@@ -112,113 +109,26 @@ class WidthField:
         m = matched.astype(np.float32) @ self.labels
         return np.asarray(0.5 - m, dtype=np.float64)
 
-
-_EULER = 0.5772156649015329
-_KEPT = 8  # worst states of a region from which the search for worse states starts
-SWEEPS = 30
-_WORK = 4e11  # operations of the search in all draws; larger searches make fewer sweeps
-Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class WorstError:
-    """The largest error over all examined states, times sqrt(h), in several draws of the field."""
-
-    errors: FloatArray  # (draws,) of zhat
-    needs: FloatArray  # (draws,) error towards the threshold over the distance to it; sqrt(h) must be larger
-    states: int  # number of states examined initially
-    cut: bool = False  # whether a search stopped while still finding worse states
-
-    def width(self, delta: float) -> float:
-        """Returns the width at which a network fails in some state with probability delta, to first order.
-
-        Maxima of Gaussian fields nearly follow a Gumbel distribution, fitted to the mean and deviation of the draws.
-        """
-        check_delta(delta)
-        scale = float(self.needs.std(ddof=1)) * sqrt(6) / pi
-        return float(max(0.0, self.needs.mean() + scale * (-log(-log(1 - delta)) - _EULER)) ** 2)
-
-    @property
-    def interval(self) -> tuple[float, float, float]:
-        """The mean of the largest error, and the range that contains nine of ten draws."""
-        low, high = np.quantile(self.errors, [0.05, 0.95])
-        return float(self.errors.mean()), float(low), float(high)
+    def needs(self, draw: Draw, matched: BoolArray, own: BoolArray) -> FloatArray:  # (states,)
+        """Returns the largest error of each state towards the threshold, over the distance to it, in these bits."""
+        found = self.errors(draw, matched)[:, own] / self.distance(matched)[:, own]
+        return np.asarray(found.max(axis=1, initial=0.0))
 
 
 @one_thread()
-def worst_error(
-    field: WidthField,
-    places: Sequence[tuple[BoolArray, BoolArray, Region | None]],
-    *,
-    draws: int,
-    units: int,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> WorstError:
-    """Returns the worst errors in draws of the field.
+def worst_needs(
+    field: WidthField, places: Sequence[tuple[BoolArray, BoolArray]], *, draws: int, units: int, seed: int = 0
+) -> FloatArray:  # (draws,)
+    """Returns, for draws of the field, the largest error towards the threshold over the distance to it.
 
-    `places` lists the matches of states (states, K), the bits to check (k,) and an optional region, in which the search
-    moves from the worst states to ever worse states, block by block.
+    `places` lists the matches of states (states, K) and the bits to check (k,). These are in units of zhat times
+    sqrt(h), so sqrt(h) must be larger.
     """
-    rng = np.random.default_rng([seed, 1])
-    errors, needs, cut = np.zeros(draws), np.zeros(draws), False
-    sweeps = most_sweeps(field, units * draws * len(places))
+    rng, needs = np.random.default_rng([seed, 1]), np.zeros(draws)
     for number in range(draws):
         draw = field.draw(rng, units)
-        for matched, own, region in places:
-            error, needed = _look(field, draw, matched, own)
-            need = float(needed.max(initial=0.0))
-            if region is not None:
-                more, worse, unfinished = _climb(field, draw, matched, own, region, needed, sweeps)
-                error, need, cut = max(error, more), max(need, worse), cut or unfinished
-            errors[number], needs[number] = max(errors[number], error), max(needs[number], need)
-        if progress:
-            progress(number + 1, draws)
-    return WorstError(errors, needs, sum(len(matched) for matched, _, _ in places), cut)
-
-
-def _look(field: WidthField, draw: Draw, matched: BoolArray, own: BoolArray) -> tuple[float, FloatArray]:
-    """Returns the largest error, and the largest error of each state towards the threshold, over the distance to it."""
-    found = field.errors(draw, matched)[:, own]
-    needs = (found / field.distance(matched)[:, own]).max(axis=1, initial=0.0)
-    return float(np.abs(found).max(initial=0.0)), needs
-
-
-def _climb(
-    field: WidthField,
-    draw: Draw,
-    matched: BoolArray,
-    own: BoolArray,
-    region: Region,
-    needs: FloatArray,
-    sweeps: int,
-) -> tuple[float, float, bool]:
-    """Moves from the worst states to their worst neighbours until none is worse; the flag reports a cut-off."""
-    start = np.argsort(-needs, kind="stable")[:_KEPT]
-    at, best, error, need = matched[start], needs[start], 0.0, 0.0
-    for _ in range(sweeps):
-        others = region.neighbours(at)  # ordered by change, then by state
-        if not len(others):
-            return error, need, False
-        more, needed = _look(field, draw, others, own)
-        error = max(error, more)
-        by_change = needed.reshape(-1, len(at))
-        change = np.argmax(by_change, axis=0)
-        reached = by_change[change, np.arange(len(at))]
-        need = max(need, float(reached.max()))
-        going = reached > best * (1 + 1e-6)
-        if not going.any():
-            return error, need, False
-        at = others.reshape(-1, *at.shape)[change, np.arange(len(at))][going]
-        best = reached[going]
-    return error, need, True
-
-
-def most_sweeps(field: WidthField, units: int) -> int:
-    """Returns how often neighbours are examined, for this many hidden units in total."""
-    K, k = field.labels.shape
-    each = 2.0 * units * _KEPT * 1.5 * K * (3 * K + 2 * k)  # a block has about one more neighbour than templates
-    return int(max(2, min(SWEEPS, _WORK / each)))
+        needs[number] = max(float(field.needs(draw, *place).max(initial=0.0)) for place in places)
+    return needs
 
 
 def rounded(width: float, least: int, most: int) -> int:
@@ -243,31 +153,17 @@ class Region:
         states with few and with many matches are included.
         """
         if self.log_states < log(count) + 1e-9:
-            return self._placed(self.local.matched(np.arange(self.local.count)))
+            return self.placed(self.local.matched(np.arange(self.local.count)))
         radix, spare = self.local.radix, self.optional.astype(np.int64)
         digits = np.floor(rng.random((count, len(radix))) * radix).astype(np.int64)
         half = count // 2
         some = spare + np.floor(rng.random((half, len(radix))) * (radix - spare)).astype(np.int64)
         nothing = (rng.random((half, len(radix))) > rng.random((half, 1))) & self.optional
         digits[:half] = np.where(nothing, 0, some)
-        return self._placed(self.local.matching(digits))
+        return self.placed(self.local.matching(digits))
 
-    def neighbours(self, matched: BoolArray) -> BoolArray:  # (states, K) -> (more states, K)
-        """Returns every state that differs from one of these in one block."""
-        block, local = self.local.block_of, matched[:, self.templates]
-        rows = []
-        for choice in range(len(block)):  # this template replaces the current template of the block
-            other = local.copy()
-            other[:, block == block[choice]] = False
-            other[:, choice] = True
-            rows.append(other)
-        for at in np.flatnonzero(self.optional):
-            other = local.copy()
-            other[:, block == at] = False
-            rows.append(other)
-        return self._placed(np.concatenate(rows))
-
-    def _placed(self, local: BoolArray) -> BoolArray:
+    def placed(self, local: BoolArray) -> BoolArray:  # (states, own templates) -> (states, K)
+        """Returns matches of the kind's own templates as matches of all templates."""
         found = np.zeros((len(local), self.program.templates), dtype=bool)
         found[:, self.templates] = local
         return found
