@@ -10,7 +10,8 @@ import numpy as np
 
 from benchmarks.measure import Row, readable, seconds
 from bitwright.engines.rules import PackedBatch, RuleEngine
-from bitwright.machines import Code, Instruction, Sizes, interpret, machine_b, steps_per_instruction
+from bitwright.machines import Code, Instruction, Sizes, interpret, machine_b
+from paper.sbn import steps_per_instruction
 
 SIZES = ((8, 8, 8), (32, 32, 16), (128, 256, 16), (256, 1024, 32))
 

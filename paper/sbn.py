@@ -13,9 +13,8 @@ from bitwright.machines import (
     Sizes,
     machine_a,
     machine_b,
-    steps_of_instruction,
-    steps_per_instruction,
 )
+from bitwright.machines.sbn.parts import ceil_log2
 from paper.blocks import SBN_UNITS, block_drawing, block_kinds, links
 from paper.drawing import Drawing, tip
 from paper.figures import Figure, Setting, Tables
@@ -51,6 +50,19 @@ _FLAGS = frozenset(  # words in the names of bits that hold no data
         *("go", "wait", "ready", "begin", "then", "if", "HALT"),
     )
 )
+
+
+def steps_of_instruction(sizes: Sizes, address: int, instruction: Instruction) -> int:
+    """Returns the number of steps of an instruction at an address; addresses start at 0."""
+    s = sizes
+    slower = max(2 * s.width - instruction.a, -instruction.b)
+    return s.instructions + s.words + s.instruction_bits + s.word_bits + 2 * s.width + 9 - address + slower
+
+
+def steps_per_instruction(sizes: Sizes) -> int:
+    """Returns the steps of any instruction: n_I + n_M + 8, plus ceil(log2 n) for each n of l_I, l_M and n_C."""
+    logs = sum(ceil_log2(n) for n in (sizes.instructions, sizes.words, sizes.width))
+    return sizes.instruction_bits + sizes.word_bits + logs + 8
 
 
 def tables(setting: Setting) -> Tables:

@@ -1,11 +1,13 @@
 """Runs codes on a machine next to the plain interpreter and compares memory, address and steps at every instruction."""
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 
+from bitwright.common.errors import InputError, counted
 from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.machines import Code, Instruction, Machine, Sizes, interpret
 from bitwright.rules import Program, parse
@@ -108,3 +110,14 @@ def altered(program: Program, change: Change) -> Program:
             line = f"when {when} write {' '.join(left)}"
         lines.append(line)
     return parse("\n".join(lines)).program
+
+
+def run_interpreter(code: Code, values: Mapping[str, int] | None = None, limit: int = 1_000_000) -> dict[str, int]:
+    """Returns the outputs of the plain interpreter; raises InputError if it does not halt within the limit."""
+    memory = code.memory(values or {})
+    run = interpret(code, values)
+    for _, memory in islice(run, limit):  # noqa: B007
+        pass
+    if next(run, None) is not None:
+        raise InputError(f"{code.name} did not halt within {counted(limit, 'instruction')}")
+    return {name: memory[code.names[name]] for name in code.outputs}

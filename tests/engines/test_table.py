@@ -21,7 +21,7 @@ from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
 from bitwright.engines.table import batch as table_batch
 from bitwright.engines.table import pack_rules
 from bitwright.engines.table.batch import TableBatch
-from bitwright.machines import Sizes, machine_b, steps_per_instruction
+from bitwright.machines import Sizes, machine_b
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v, memo
 from bitwright.rules import Program, Topology, load
 from bitwright.rules.layout import IntArray
@@ -30,6 +30,7 @@ from bitwright.runs.loop import drive, ending_of, step_limit
 from bitwright.runs.observers import Margins, Visits
 from bitwright.runs.successors import successors
 from bitwright.theory.closed_form import FloatArray
+from paper.sbn import steps_per_instruction
 
 
 def lockstep(program: Program, state: np.ndarray, steps: int) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from cases import for_each
 from facts import missing
+from lockstep import run_interpreter
 from long import LONG
 from marked import marked
 
@@ -12,7 +13,7 @@ from bitwright.common.errors import Problem, ProgramError
 from bitwright.machines.assembly import macros
 from bitwright.machines.sbn import assembler as sbn_assembler
 from bitwright.machines.sbn.assembler import assemble, load_sbn
-from bitwright.machines.sbn.code import MAX_SIZE, Code, run_interpreter
+from bitwright.machines.sbn.code import MAX_SIZE, Code
 
 
 def triples(code: Code) -> list[tuple[int, int, int]]:

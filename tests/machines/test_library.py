@@ -9,9 +9,9 @@ from itertools import product
 from pathlib import Path
 
 from cases import for_each
+from lockstep import run_interpreter
 
 from bitwright.machines.sbn.assembler import assemble, load_sbn
-from bitwright.machines.sbn.code import run_interpreter
 
 FOLDER = Path(__file__).parents[2] / "examples" / "sbn"
 CHOSEN = random.Random(1)

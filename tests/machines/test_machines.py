@@ -4,24 +4,14 @@ import random
 
 import pytest
 from cases import for_each
-from lockstep import Steps, altered, compare, random_code
+from lockstep import Steps, altered, compare, random_code, run_interpreter
 from long import seeds
 
 from bitwright import InputError, run
-from bitwright.machines import (
-    Code,
-    Instruction,
-    Machine,
-    Sizes,
-    interpret,
-    machine_a,
-    machine_b,
-    run_interpreter,
-    steps_of_instruction,
-    steps_per_instruction,
-)
+from bitwright.machines import Code, Instruction, Machine, Sizes, interpret, machine_a, machine_b
 from bitwright.proofs.certificate import certify
 from bitwright.theory.proof import smallest_examples
+from paper.sbn import steps_of_instruction, steps_per_instruction
 
 MACHINES = {"A": machine_a, "B": machine_b}
 STEPS: dict[str, Steps] = {

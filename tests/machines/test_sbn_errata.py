@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from cases import for_each
 from listings import printed
-from lockstep import Change, altered, compare, random_code
+from lockstep import Change, altered, compare, random_code, run_interpreter
 
 from bitwright import Program, run
 from bitwright.engines.rules import RuleEngine
-from bitwright.machines import Code, Instruction, Sizes, machine_a, run_interpreter, steps_of_instruction
+from bitwright.machines import Code, Instruction, Sizes, machine_a
 from bitwright.machines.sbn.parts import address_bit
 from bitwright.proofs.certificate import certify
+from paper.sbn import steps_of_instruction
 
 CELL = ("M_mem_cont", "M_to_copy_inv_a", "M_to_copy_b", "M_is_match_b", "M_to_copy_from_sub", "M_sub_result")
 

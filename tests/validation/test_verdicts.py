@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 import pytest
 from cases import for_each
+from lockstep import run_interpreter
 from tasks import task_of
 
 from bitwright import parse, run
-from bitwright.machines import assemble, machine_b, run_interpreter
+from bitwright.machines import assemble, machine_b
 from bitwright.machines.sbn.code import InterpreterOracle
 from bitwright.validation import UNKNOWN, Validation, validate
 

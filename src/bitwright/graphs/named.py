@@ -191,23 +191,6 @@ def from_matrix(matrix: Any) -> NamedGraph:
     return replace(from_networkx(networkx.from_scipy_sparse_array(entries, create_using=kind)), source=None)
 
 
-def with_results(graph: Any, done: Any) -> Any:
-    """Copies a networkx graph and adds the outputs of its nodes as attributes, except outputs without a value.
-
-    >>> import networkx as nx
-    >>> from bitwright import parse, run
-    >>> flood = parse("bits x; block x; when x=1 write x far.x; input source = x".replace("; ", chr(10)))
-    >>> G = nx.path_graph(3)
-    >>> with_results(G, run(flood, graph=G, source=0)).nodes(data=True)
-    NodeDataView({0: {'x': 1}, 1: {'x': 1}, 2: {'x': 1}})
-    """
-    copy = graph.copy()
-    for node, outputs in done.nodes.items():
-        copy.nodes[node].update({name: value for name, value in outputs.items() if value is not None})
-    copy.graph.update(done.outputs)
-    return copy
-
-
 MOST_NODES = 10_000_000
 _FORMS = {
     "path": "path:100",

@@ -1,9 +1,9 @@
 """Computers as programs: the SBN machines A (the paper's) and B (logarithmic), and an SBN interpreter as oracle."""
 
 from bitwright.machines.sbn.assembler import assemble, load_sbn
-from bitwright.machines.sbn.code import Code, Instruction, Sizes, interpret, run_interpreter
-from bitwright.machines.sbn.machine_a import machine_a, steps_of_instruction
-from bitwright.machines.sbn.machine_b import machine_b, steps_per_instruction
+from bitwright.machines.sbn.code import Code, Instruction, Sizes, interpret
+from bitwright.machines.sbn.machine_a import machine_a
+from bitwright.machines.sbn.machine_b import machine_b
 from bitwright.machines.sbn.sbn_machine import Machine
 
 __all__ = [
@@ -16,7 +16,4 @@ __all__ = [
     "load_sbn",
     "machine_a",
     "machine_b",
-    "run_interpreter",
-    "steps_of_instruction",
-    "steps_per_instruction",
 ]

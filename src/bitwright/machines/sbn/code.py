@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 
 from bitwright.common.errors import InputError, counted, suggestion
 from bitwright.rules.algorithm import check_inputs
@@ -125,17 +124,6 @@ def interpret(code: Code, values: Mapping[str, int] | None = None) -> Iterator[t
         memory[b] = result = (memory[b] - memory[a] + half) % modulus - half
         yield address, memory
         address = c if result < 0 else (address + 1) % addresses
-
-
-def run_interpreter(code: Code, values: Mapping[str, int] | None = None, limit: int = 1_000_000) -> dict[str, int]:
-    """Returns the outputs of the plain interpreter; raises InputError if it does not halt within the limit."""
-    memory = code.memory(values or {})
-    run = interpret(code, values)
-    for _, memory in islice(run, limit):  # noqa: B007
-        pass
-    if next(run, None) is not None:
-        raise InputError(f"{code.name} did not halt within {counted(limit, 'instruction')}")
-    return {name: memory[code.names[name]] for name in code.outputs}
 
 
 @dataclass(frozen=True)

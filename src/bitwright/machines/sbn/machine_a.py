@@ -10,17 +10,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from bitwright.machines.sbn.code import Instruction, Sizes
+from bitwright.machines.sbn.code import Sizes
 from bitwright.machines.sbn.parts import Wires, address_bit, latch
 from bitwright.machines.sbn.sbn_machine import Machine, bit_number, numbers
 from bitwright.rules import Bits, Builder, Ref, grid, span
-
-
-def steps_of_instruction(sizes: Sizes, address: int, instruction: Instruction) -> int:
-    """Returns the number of steps of an instruction at an address; addresses start at 0."""
-    s = sizes
-    slower = max(2 * s.width - instruction.a, -instruction.b)
-    return s.instructions + s.words + s.instruction_bits + s.word_bits + 2 * s.width + 9 - address + slower
 
 
 @lru_cache(maxsize=8)

@@ -14,12 +14,6 @@ from bitwright.machines.sbn.sbn_machine import Machine, bit_number, numbers
 from bitwright.rules import Builder, Ref, grid, span
 
 
-def steps_per_instruction(sizes: Sizes) -> int:
-    """Returns the steps of any instruction: n_I + n_M + 8, plus ceil(log2 n) for each n of l_I, l_M and n_C."""
-    logs = sum(ceil_log2(n) for n in (sizes.instructions, sizes.words, sizes.width))
-    return sizes.instruction_bits + sizes.word_bits + logs + 8
-
-
 @lru_cache(maxsize=8)
 def machine_b(sizes: Sizes, halt: bool = True) -> Machine:
     """Builds the machine; with `halt`, a flag rises at the address right after the last instruction.
