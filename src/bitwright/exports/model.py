@@ -63,7 +63,7 @@ class WiresOut:
 
 @dataclass(frozen=True, eq=False)
 class Exported:
-    """The input of every writer of source text."""
+    """The input for every function that writes source text."""
 
     network: IntegerNetwork
     pattern: Pattern
@@ -74,7 +74,7 @@ class Exported:
 def exported_cells(network: IntegerNetwork, pattern: Pattern, algorithm: Algorithm | None) -> Exported:
     """Builds the tables for a network of cells, with or without a program; raises InputError for an unknown kind.
 
-    A network of the whole state counts as a single cell that contains all blocks, and whose ports are all bits.
+    A whole-state network counts as a single cell that contains all blocks and whose ports are all bits.
     """
     program, kinds = pattern.program, range(len(pattern.kinds))
     check_belongs(network, program)

@@ -52,7 +52,7 @@ def values_for(
 ) -> dict[str, IntArray]:
     """Returns an array for each input: a value per node or per port, or one number for the graph.
 
-    A missing input is read from the column with its name in `table`, otherwise from the attribute of the graph. `lets`
+    A missing input is read from the column of the same name in `table`, or else from an attribute of the graph. `lets`
     are the overridable numbers of the program, which the message about a value that is too large mentions.
     """
     known = [word.name for word in words]

@@ -1,6 +1,6 @@
 """Infers templates from executions: writes that states and their successors confirm, clear, or leave undetermined.
 
-This module determines by elimination which configuration writes which bit. A bit that is 0 after a step clears the
+This module determines, by elimination, which configuration writes which bit. A bit that is 0 after a step clears the
 write of that bit for every configuration in the state before the step. A bit that is 1 was written by one of these
 configurations; if all others are cleared, the remaining write is confirmed. The states do not determine the other
 writes. A bit that is 1 without a remaining candidate is a contradiction.

@@ -1,4 +1,4 @@
-"""Opens programs for machines: SBN (.sbn), SUBLEQ (.sq), images (.dec), or `machine-v` without a program."""
+"""Opens programs for machines: SBN (.sbn), SUBLEQ (.sq), images (.dec), or `machine-v` with no program."""
 
 from __future__ import annotations
 

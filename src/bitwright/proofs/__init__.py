@@ -1,1 +1,1 @@
-"""Proves that rules compute a function and that the limit or a network makes every step, and writes certificates."""
+"""Proves that rules compute a function and that the limit or a network takes every step, and writes certificates."""

@@ -26,5 +26,5 @@ class Claim:
         return self.verdict == "proved"
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the claim as printed by `--json`, without its proof."""
+        """Returns the claim as `--json` prints it, without its proof."""
         return {name: value for name, value in vars(self).items() if name != "proof"}

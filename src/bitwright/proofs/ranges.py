@@ -14,7 +14,7 @@ _BATCH = 1 << 16  # inputs between progress reports
 
 
 def matches_range(algorithm: Algorithm, source: str | None, progress: Progress | None = None) -> Range:
-    """Returns the range from `blocks` (proved, the default), `declared` (assumed) or `reachable` (tried)."""
+    """Returns the range from `blocks` (proved, the default), `declared` (assumed) or `reachable` (from all runs)."""
     if source in (None, "blocks"):
         return blocks_range(algorithm.program)
     if source == "declared":

@@ -2,7 +2,7 @@
 
 - `load_task`, `read_task`: read a task from a file or from text.
 - `from_gpt2`, `from_llama`, `read_state_dict`, `load_decoder`, `save_decoder`: read and write decoders.
-- `bitwright.certify(task, decoder)`: decides whether the decoder is correct on every input.
+- `bitwright.certify(task, decoder)`: determines whether the decoder is correct on every input.
 - `compare`: checks that a decoder matches your module.
 - `train_until_proved`: trains decoders for a task.
 """

@@ -115,7 +115,7 @@ class DecoderClaim:
 
 @dataclass(frozen=True, repr=False)
 class Decision(Shown, Report):
-    """The claims about a decoder and a task; true if all of them are proved."""
+    """The claims about a decoder and a task; truthy if all of them are proved."""
 
     task: ColumnTask
     decoder: Decoder
@@ -171,7 +171,7 @@ class Decision(Shown, Report):
         return [f"  {name:{width}}  {text}" for name, text in rows]
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the contents of `--json`."""
+        """Returns the decision in the form that `--json` prints."""
         return {
             "statement": self.task.columns.statement,
             "verdict": self.verdict,

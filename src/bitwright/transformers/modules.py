@@ -207,7 +207,7 @@ LEAST = 2.0**-20  # smallest tolerance, relative to the largest logit
 
 
 def compare(decoder: Decoder, module: Module, task: ColumnTask, seed: int = 0, inputs: int = 4096) -> ModuleComparison:
-    """Compares the module's logits with the decoder's in float64, with the right answers as prefix.
+    """Compares the module's logits with the decoder's in float64, with the right answers as prefixes.
 
     They agree if every logit that decides a token differs by at most 16 times the largest error of the decoder's
     float32 evaluation on the same inputs. A strict rounding bound would be hundreds of times larger and would not

@@ -1,4 +1,4 @@
-"""Decides whether a decoder is correct on every input of a task."""
+"""Determines whether a decoder is correct on every input of a task."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def decide(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Decision:
-    """Decides whether a decoder is correct on every input of a task, with claims about the answers and the stop token.
+    """Proves or refutes that a decoder is correct on every input of a task: claims about its answers and stop token.
 
     Args:
         module: your own model of the decoder, a function from tokens (n, length) to logits. It is compared with the
-            decoder on 4,096 inputs, and nothing is decided if they differ. It replays the counterexamples.
+            decoder on 4,096 inputs; if they differ, the verdict is "not decided". It replays counterexamples.
         arithmetic: "float32" for real arithmetic and every float32 evaluation. If that cannot be proved, the claim
             covers real arithmetic only, and its `arithmetic` is "real".
         seconds: time limit of the proofs. Up to 65,536 inputs are tested exhaustively without a time limit.

@@ -1,4 +1,4 @@
-"""Proves that the limit or a network makes every step of a program's rules, or finds a state in which it fails."""
+"""Proves that the limit or a network takes every step as a program's rules do, or finds a state in which it fails."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def shipped(
     network: Network | Model | None = None,
     default_bits: int = 4,
 ) -> Algorithm:
-    """Returns a shipped algorithm at the given size, that of a network of the whole state, or that of the values."""
+    """Returns a shipped algorithm at the given size, or at the size of a whole-state network or of the values."""
     from bitwright.common.bits import width_of
 
     needed = 0

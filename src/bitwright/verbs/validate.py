@@ -114,7 +114,7 @@ def _own_oracle(algorithm: Algorithm, steps: int | None) -> Oracle | None:
 
 
 def _device(algorithm: Algorithm, network: object, random: int | None, workers: Workers, tell: Teller) -> str:
-    """Returns cuda for long work with a network of the whole state, whose bits are the same on every device."""
+    """Returns cuda for long work with a whole-state network, whose bits are the same on every device."""
     inputs = sum(len(word.bits) for word in algorithm.inputs)
     runs = random if random is not None else 2 ** min(inputs, 64)
     whole = isinstance(network, Network) and not network.cells

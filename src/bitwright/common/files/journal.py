@@ -1,6 +1,6 @@
 """Sums of results in a file, from which long work continues after an interruption.
 
-The file is text: a line that names the work, then a line for each sum, which begins with a digest of all that is before
+The file is text: a line that names the work, then a line for each sum, which begins with a digest of everything before
 it. A process killed at any moment leaves at most one incomplete line at the end, which the next process cuts off.
 """
 
@@ -27,7 +27,7 @@ _EVERY = 1.0  # seconds between two lines
 
 
 class Sum(Protocol):
-    """Results of jobs, which add up to the same whatever is added first."""
+    """Results of jobs, which add up to the same total in any order."""
 
     def __add__(self, other: Self, /) -> Self: ...
     def to_json(self) -> Any: ...
@@ -36,7 +36,7 @@ class Sum(Protocol):
 
 
 class Journal:
-    """The file of some work, open in one process at a time; raises InputError if it holds other work."""
+    """The file for a piece of work, open in one process at a time; raises InputError if it holds other work."""
 
     def __init__(self, path: Path, work: Mapping[str, object]) -> None:
         digest = sha256(json.dumps({**work, "version": __version__}, sort_keys=True).encode()).hexdigest()
@@ -125,7 +125,7 @@ def add_results(
     look: Callable[[int, Result], None],
     journal: Journal | None = None,
 ) -> Result:
-    """Adds up the results of all jobs, which `work` yields in order, without those that the journal holds.
+    """Adds up the results of all jobs; `work` yields them in order, except those that the journal already holds.
 
     `look` receives the number of jobs done and the sum of their results.
     """

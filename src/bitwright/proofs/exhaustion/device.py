@@ -181,7 +181,7 @@ class _DeviceStates:
 
 
 class _DeviceRuns:
-    """The runs of all inputs, step by step."""
+    """The runs on all inputs, step by step."""
 
     def __init__(self, domain: RunsDomain, decide: DeviceDecisions) -> None:
         self.begin, self.end, self.judge = 0, domain.size, DeviceJudge(decide)
