@@ -70,7 +70,7 @@ class Network(Shown, Report):
 
     weights: IntegerNetwork
     pattern: Pattern | None  # its cells; None if the program of a whole-state file is not known
-    algorithm: Algorithm | None = None  # for a network of the whole state, its program
+    algorithm: Algorithm | None = None  # for a whole-state network, its program
     name: str | None = None  # of its program, if known
     training: Training | None = None
 

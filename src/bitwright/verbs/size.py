@@ -48,7 +48,7 @@ def size(
     padding: int | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> Size:
-    """Computes the number of networks of the whole state that an ensemble needs for error probability `delta`.
+    """Computes how many whole-state networks an ensemble needs for error probability `delta`.
 
     Args:
         what: a program.
