@@ -58,7 +58,7 @@ class NodeProgram(Shown):
 
     @property
     def sizing(self) -> Sizing | None:
-        """The numbers of the program, and the function that rebuilds it with others."""
+        """The numbers of the program, and the function that rebuilds it with other numbers."""
         return self.rules.sizing(self.name, self.lets)
 
     def schema(self, nodes: int = _NODES, ports: int = _PORTS) -> Schema:
@@ -163,7 +163,7 @@ class NodeProgram(Shown):
         return tuple(sorted({kind for size in self._examined for kind in self.schema(*size).program.kinds.kinds}))
 
     def schemas(self) -> list[NodeSchema]:
-        """Returns ordinary programs whose cells have all kinds; several programs if sizes differ in kinds."""
+        """Returns ordinary programs whose cells are of all kinds; several programs if the kinds depend on the size."""
         schemas, missing = [], set(self.kinds)
         for size in ((_NODES, _PORTS), *self._examined):
             schema = self.schema(*size)

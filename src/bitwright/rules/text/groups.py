@@ -37,7 +37,7 @@ class Group:
 
 
 def without_groups(lines: Sequence[list[Token]]) -> list[list[Token]]:
-    """Replaces every `use` line with the lines of its group. Unused groups are not parsed. Raises WrongError."""
+    """Replaces every `use` line with the lines of its group; raises WrongError. Unused groups are not parsed."""
     if not any(tokens[0].text in ("group", "use", "end") for tokens in lines):
         return list(lines)
     groups: dict[str, Group] = dict(_parts())

@@ -81,7 +81,7 @@ class RuleText:
         """Returns which of these names occur in the text, except in the `let` lines of the names in `without`.
 
         A name that does not occur cannot change the program. Bits and indices of the same name count too, so the result
-        may contain names without influence, but never misses one with influence.
+        may contain names that have no influence, but never misses one that has.
         """
         items = self.tree.statements
         return set(names) & words_of(
