@@ -23,7 +23,7 @@ from bitwright.runs.sliced import plan
 from bitwright.runs.successors import random_states
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.rounding import ROUNDINGS, round_outputs
-from bitwright.validation.judge import Comparison, Definition
+from bitwright.validation.judge import Comparison, LiteralRules
 from paper.accuracy import expected_accuracy, networks_for
 from paper.members import TestSet, TrainedMembers, curve, sizes_to
 from paper.table import Row
@@ -170,7 +170,7 @@ def _starts(algorithm: Algorithm, pairs: list[tuple[int, int]]) -> BoolArray:
 def _closed_loop(algorithm: Algorithm, engine: Engine, starts: BoolArray) -> tuple[int, list[int], float]:
     """Wrong steps, answers and the smallest margin of runs in which the network's own states are fed back."""
     steps, margins = (
-        Comparison(algorithm, Definition(algorithm.program), plan(algorithm.program), len(starts)),
+        Comparison(algorithm, LiteralRules(algorithm.program), plan(algorithm.program), len(starts)),
         Margins(),
     )
     done = drive(engine, starts, ending_of(algorithm), algorithm.steps or 0, [steps, margins])

@@ -14,7 +14,7 @@ from bitwright.engines.rules import RuleEngine
 from bitwright.runs.sliced import counting
 from bitwright.theory.encoding import PackedRules
 from bitwright.theory.encoding.training_set import TrainingSet
-from bitwright.validation.judge import Definition, Walker
+from bitwright.validation.judge import LiteralRules, Walker
 from paper.training import Plan, Recipe, train
 
 torch = pytest.importorskip("torch")
@@ -44,7 +44,7 @@ def test_three_ways_to_the_same_successors(device: str, seed: int, bits: int, la
     assert found.shape == padded.shape
     assert (found[:, :bits].cpu().numpy() == wanted).all()
     assert not found[:, bits:].any()
-    matched = Definition(program).matched(states)
+    matched = LiteralRules(program).matched(states)
     assert [np.flatnonzero(row).tolist() for row in matched] == [program.match(state).tolist() for state in states]
 
 

@@ -59,7 +59,7 @@ def test_what_is_found(text: str, found: list[str]) -> None:
     assert [missing(one, facts) for one, facts in zip(given, found, strict=True)] == [[]] * len(found)
 
 
-@for_each("path", sorted(EXAMPLES.glob("*.bw")))
+@for_each("path", sorted(EXAMPLES.glob("*.bw")) + sorted(EXAMPLES.glob("cookbook/*.bw")))
 def test_the_examples_are_without_doubt(path: Path) -> None:
     assert warnings(path.read_text()) == []
 

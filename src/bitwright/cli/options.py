@@ -51,7 +51,7 @@ def _seed(text: str | int) -> int | range:
     found = re.fullmatch(r"(\d{1,20})(?:\.\.(\d{1,20}))?", str(text))
     first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
     if not first <= last < 2**63:
-        raise InputError(f"--seed takes a number from 0 to {2**63 - 1}, or FROM..TO, got '{text!s:.60}'")
+        raise InputError(f"--seed must be between 0 and {2**63 - 1} or FROM..TO (FROM <= TO), got '{text!s:.50}'")
     return first if found and found[2] is None else range(first, last + 1)
 
 
@@ -103,7 +103,7 @@ Options
 --check FILE | certify
     Prove every claim in this certificate file again; without FILE, use the certificate next to the network.
 --network FILE | certify
-    The network to prove (.safetensors or ONNX) instead of the limit; for a .task file, the decoder to prove.
+    The network to prove (.safetensors or ONNX) instead of the limit; for a task, the decoder to prove.
 --oracle MODULE:FUNCTION | validate
     A Python function that returns the correct outputs.
 --domain NAME | certify

@@ -26,7 +26,7 @@ from bitwright.validation.oracles import Expected, expected, undetermined
 from bitwright.validation.task import MOST_FAILURES, BrokenBound, Failure, Inputs, Tally, Task, values_of
 
 
-class Definition:
+class LiteralRules:
     """Eq. (5) taken literally: the bits of a block are a number, and the template with that configuration matches."""
 
     def __init__(self, program: Program) -> None:
@@ -48,7 +48,7 @@ class Walker:
 
     def __init__(self, algorithm: Algorithm, engine: Engine, limit: int) -> None:
         self._algorithm, self._engine, self._limit = algorithm, engine, limit
-        self._rules, self._plan = Definition(algorithm.program), plan(algorithm.program)
+        self._rules, self._plan = LiteralRules(algorithm.program), plan(algorithm.program)
 
     def run(self, inputs: Rows, count: int) -> Outcome:
         """Runs the inputs, with the contract of SlicedRuns.run."""
@@ -81,7 +81,7 @@ class Walker:
 class Comparison(StepComparison):
     """Compares every step with the rules, and records every n and (n, writers, matches) that occurs."""
 
-    def __init__(self, algorithm: Algorithm, rules: Definition, plan: SlicedPlan, runs: int) -> None:
+    def __init__(self, algorithm: Algorithm, rules: LiteralRules, plan: SlicedPlan, runs: int) -> None:
         super().__init__(self._note)
         self._algorithm, self._rules, self._plan = algorithm, rules, plan
         self.first = 0  # the number of the first run of the batch

@@ -275,7 +275,7 @@ def _range(text: str) -> range:
         raise InputError(f"{option('sizes')} must be a range such as 1..64, got '{text[:40]}'")
     first, last = int(found[1]), int(found[2] or found[1])
     if first != last and not 1 <= first <= last < first + MOST_SIZES:  # a single number may have any value
-        raise InputError(f"{option('sizes')} must start at 1 or higher, with at most {MOST_SIZES:,} sizes, got {text}")
+        raise InputError(f"{option('sizes')} must be FROM..TO, 1 <= FROM <= TO < FROM + {MOST_SIZES:,}, got {text}")
     return range(first, last + 1)
 
 

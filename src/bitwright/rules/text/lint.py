@@ -115,7 +115,8 @@ def _warnings(text: RuleText, algorithm: Algorithm) -> Iterator[Problem]:
     written = np.zeros(program.bits, dtype=bool)
     written[_slices(program.write_bits, program.write_start, np.flatnonzero(templates))] = True
     alive = {program.rules[rule] for rule in np.unique(program.template_rule[templates]).tolist()}
-    dead = [rule for rule in text.each(syntax.WhenClause) if rule.text not in alive and rule.text in program.rules]
+    dead_texts = {program.rules[rule] for rule in np.unique(program.template_rule).tolist()} - alive
+    dead = [rule for rule in text.each(syntax.WhenClause) if rule.text in dead_texts]
     if dead:
         off = ~bits[bit] & (program.writers[bit] == 0)  # if some bit is written by no rule, it is the cause
         off = off if off.any() else ~bits[bit]
