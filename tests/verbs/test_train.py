@@ -8,6 +8,8 @@ from calling import Captured
 from calling import document as typed
 
 import bitwright as bw
+from bitwright.proofs.width import suggested_width
+from bitwright.rules.pattern import pattern_of
 from bitwright.verbs.executions import Sample
 
 GRAY = str(Path(__file__).parents[2] / "examples" / "gray.bw")
@@ -62,7 +64,7 @@ def test_the_same_network_either_way(name: str, capsys: Captured, tmp_path: Path
 def test_training_goes_on_at_a_larger_width_where_the_width_law_is_too_optimistic() -> None:
     program = bw.open(Path(__file__).with_name("absolute-difference.bw"), l=12)
     with pytest.raises(bw.TrainingError):
-        bw.train(program, width=bw.size(program, of="network", tile=1).data["width"])
+        bw.train(program, width=suggested_width(pattern_of([program.program])))
     network = bw.train(program)
     for a, b in ((0, 0), (4_095, 4_095), (4_095, 0), (7, 2_048), (2_730, 1_365)):
         assert bw.run(program, a=a, b=b, engine="network", network=network).outputs == {"distance": abs(a - b)}
